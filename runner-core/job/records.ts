@@ -1,0 +1,79 @@
+import * as z from 'zod/mini';
+import { TERMINAL_STATES } from './state.ts';
+
+/** Records are read loosely: the reference writes fewer fields, a later version may write more. */
+const text = z.nullish(z.string());
+const count = z.nullish(z.number());
+
+const supervision = z.object({
+  idle: z.nullable(z.number()),
+  hard: z.number(),
+  log_max: z.number(),
+  result_max: z.number(),
+  poll: z.number(),
+  grace: z.number(),
+});
+
+/** What tells whether a result file is the one that lay there before the job began. */
+export const resultBaseline = z.object({
+  dev: z.string(),
+  ino: z.string(),
+  size: z.string(),
+  mtime_ns: z.string(),
+});
+export type ResultBaseline = z.infer<typeof resultBaseline>;
+
+/** `meta.json`: who asked for what. Written once, before anything is detached. */
+export const metaRecord = z.looseObject({
+  job_id: text,
+  skill: text,
+  run_id: text,
+  label: text,
+  input_digest: text,
+  started_at: text,
+  worker_argv: z.nullish(z.array(z.string())),
+  result_path: text,
+  result_format: z.nullish(z.enum(['json'])),
+  result_baseline: z.nullish(resultBaseline),
+  supervision: z.nullish(supervision),
+  cwd: text,
+  key: text,
+  client: text,
+});
+export type MetaRecord = z.infer<typeof metaRecord>;
+
+const processId = z.nullish(z.int().check(z.positive()));
+
+/** `pid`: who supervises and who works. Pids are only used with their identity. */
+export const pidRecord = z.looseObject({
+  supervisor_pid: processId,
+  worker_pid: processId,
+  supervisor_pgid: processId,
+  supervisor_identity: text,
+  worker_identity: text,
+  job_name: text,
+  /** The monotonic clock when the worker started, in ms, with the boot that it counts in. */
+  started_monotonic_ms: count,
+  boot: text,
+});
+export type PidRecord = z.infer<typeof pidRecord>;
+
+/** `.lease-N`: who took over a job whose supervisor was gone. */
+export const leaseRecord = z.looseObject({ pid: z.int().check(z.positive()), identity: z.string() });
+
+/** `outcome.json`: everything that is known of the end. */
+export const outcomeRecord = z.looseObject({
+  schema_version: z.optional(z.number()),
+  state: z.enum(TERMINAL_STATES),
+  reason: z.string(),
+  exit_code: z.nullish(z.number()),
+  signal: text,
+  started_at: text,
+  ended_at: text,
+  wall_secs: count,
+  log_bytes: count,
+  result_bytes: count,
+  result_sha256: text,
+  classified_by: text,
+});
+export type OutcomeRecord = z.infer<typeof outcomeRecord>;

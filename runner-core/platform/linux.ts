@@ -1,0 +1,192 @@
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import type { ProcessRow } from '../job/tree.ts';
+import { JOB_ID_ENV, SUPERVISES_ENV } from '../limits.ts';
+import { errnoOf } from '../errors.ts';
+import type { Circumstances } from './port.ts';
+import type { ProcessTable } from './process-table.ts';
+
+/** The initial pid namespace has this fixed inode (include/linux/proc_ns.h, PROC_PID_INIT_INO). */
+const INITIAL_PID_NAMESPACE = '4026531836';
+
+/** Clock ticks a second in /proc; the kernel's user-visible USER_HZ is 100 on every architecture Node runs on. */
+const TICKS_PER_SEC = 100;
+
+/** include/uapi/asm-generic/fcntl.h; Node's constants do not name it. */
+const O_CLOEXEC = 0o2000000;
+
+interface StatRow extends ProcessRow {
+  readonly stopped: boolean;
+}
+
+function readStat(pid: number): StatRow | undefined {
+  let line: string;
+  try {
+    line = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
+    throw error;
+  }
+  // The command name may hold anything, also `)`: what follows its last one is regular (proc(5)).
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  const state = fields[0] ?? '';
+  const field = (number: number): number => Number(fields[number - 3]);
+  return {
+    pid,
+    ppid: field(4),
+    pgid: field(5),
+    sid: field(6),
+    start: field(22),
+    zombie: state === 'Z' || state === 'X',
+    stopped: state === 'T' || state === 't',
+  };
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    // Gone meanwhile, or another user's: no fact.
+    return undefined;
+  }
+}
+
+function namespaceOf(pid: number | 'self'): string | undefined {
+  try {
+    return /\[(\d+)\]/.exec(readlinkSync(`/proc/${pid}/ns/pid`))?.[1];
+  } catch {
+    // Gone meanwhile, or another user's: no fact.
+    return undefined;
+  }
+}
+
+function allPids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+function variable(environ: string | undefined, name: string): string | undefined {
+  return environ
+    ?.split('\0')
+    .find((entry) => entry.startsWith(`${name}=`))
+    ?.slice(name.length + 1);
+}
+
+let bootId: string | undefined;
+let namespace: string | undefined;
+
+function boot(): string {
+  bootId ??= readText('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown-boot';
+  return bootId;
+}
+
+function ownNamespace(): string {
+  namespace ??= namespaceOf('self') ?? 'unknown-namespace';
+  return namespace;
+}
+
+/**
+ * The number that a process of another pid namespace has here, if it can be seen: the ticks of its start are the same
+ * in every namespace, and NSpid (proc(5)) ends with its number in its own.
+ */
+function translate(pid: number, namespaceId: string, start: number): number | undefined {
+  return allPids().find((candidate) => {
+    if (namespaceOf(candidate) !== namespaceId || readStat(candidate)?.start !== start) return false;
+    const numbers = /^NSpid:\s*(.*)$/m.exec(readText(`/proc/${candidate}/status`) ?? '')?.[1]?.split(/\s+/);
+    return Number(numbers?.at(-1)) === pid;
+  });
+}
+
+/** Epoch ms at which a process started, from the ticks since boot and the machine's uptime. */
+function startedAtMs(row: ProcessRow): number | undefined {
+  const uptimeSecs = Number(readText('/proc/uptime')?.split(' ')[0]);
+  return Number.isFinite(uptimeSecs) ? Date.now() - (uptimeSecs - row.start / TICKS_PER_SEC) * 1000 : undefined;
+}
+
+/** Tolerance for file time stamps (whole seconds, coarse clocks) against process starts. */
+const START_SLACK_MS = 3000;
+
+/** Whether circumstances prove that an unidentified process is the recorded one. */
+function fits(row: ProcessRow, known: Circumstances): boolean {
+  const environ = readText(`/proc/${row.pid}/environ`);
+  if (variable(environ, JOB_ID_ENV) === known.jobId) return true;
+  const command = readText(`/proc/${row.pid}/cmdline`)?.split('\0') ?? [];
+  if (known.runId !== undefined && command.includes('start') && command.includes(known.runId)) return true;
+  const started = startedAtMs(row);
+  return (
+    started !== undefined &&
+    started >= known.startedAfterMs - START_SLACK_MS &&
+    started <= known.startedBeforeMs + START_SLACK_MS
+  );
+}
+
+/** The process table of Linux: /proc (https://man7.org/linux/man-pages/man5/proc.5.html). */
+export const linuxTable: ProcessTable = {
+  boot: async () => boot(),
+
+  identify: async (pid) => {
+    const row = readStat(pid);
+    return row ? `${boot()}/${ownNamespace()}/${row.start}` : undefined;
+  },
+
+  startOf: (identity) => Number(identity.split('/')[2]),
+
+  locate: async (pid, identity, known) => {
+    if (identity === undefined) {
+      const row = readStat(pid);
+      if (!row || row.zombie) return { state: 'gone' };
+      if (!known) return { state: 'unknown' };
+      return fits(row, known) ? { state: 'alive', pid, stopped: row.stopped } : { state: 'gone' };
+    }
+    const [recordedBoot, recordedNamespace, start] = identity.split('/');
+    if (recordedBoot !== boot()) return { state: 'gone' };
+    const here =
+      recordedNamespace === ownNamespace() ? pid : translate(pid, recordedNamespace ?? '', Number(start));
+    if (here === undefined) {
+      // The initial namespace sees every process; any other one may just not see this.
+      return { state: ownNamespace() === INITIAL_PID_NAMESPACE ? 'gone' : 'unknown' };
+    }
+    const row = readStat(here);
+    if (!row || row.zombie || row.start !== Number(start)) return { state: 'gone' };
+    return { state: 'alive', pid: here, stopped: row.stopped };
+  },
+
+  isAlive: async (row) => {
+    const now = readStat(row.pid);
+    return now !== undefined && !now.zombie && now.start === row.start;
+  },
+
+  list: async () => allPids().flatMap((pid) => readStat(pid) ?? []),
+
+  inheritedDescriptors: () =>
+    readdirSync('/proc/self/fd')
+      .map(Number)
+      .filter((fd) => {
+        const flags = /^flags:\s*(\d+)/m.exec(readText(`/proc/self/fdinfo/${fd}`) ?? '')?.[1];
+        return fd > 2 && flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
+      }),
+
+  marks: (log) => {
+    const environs = new Map<number, string | undefined>();
+    const environ = (pid: number): string | undefined => {
+      if (!environs.has(pid)) environs.set(pid, readText(`/proc/${pid}/environ`));
+      return environs.get(pid);
+    };
+    return {
+      jobOf: (pid) => variable(environ(pid), JOB_ID_ENV),
+      supervises: (pid) => variable(environ(pid), SUPERVISES_ENV),
+      writesLog: (pid) => log !== undefined && [1, 2].some((fd) => isSameFile(`/proc/${pid}/fd/${fd}`, log)),
+    };
+  },
+};
+
+function isSameFile(path: string, file: { readonly dev: number; readonly ino: number }): boolean {
+  try {
+    const stat = statSync(path);
+    return stat.dev === file.dev && stat.ino === file.ino;
+  } catch {
+    // Closed, gone, or another user's: no fact.
+    return false;
+  }
+}

@@ -1,0 +1,106 @@
+import type { Stats } from 'node:fs';
+import type { Ending } from '../job/classify.ts';
+
+/** Where a recorded process is now. `unknown` counts as alive: nobody is settled on a guess. */
+export type Whereabouts =
+  /** `pid` is the number that it has here, which a process of another pid namespace has differently there. */
+  | { readonly state: 'alive'; readonly pid: number; readonly stopped: boolean }
+  | { readonly state: 'gone' }
+  | { readonly state: 'unknown' };
+
+/** What else is known of a recorded process, where its record carries no identity (the reference writes none). */
+export interface Circumstances {
+  /** Epoch ms between which it must have been started. */
+  readonly startedAfterMs: number;
+  readonly startedBeforeMs: number;
+  readonly jobId: string;
+  readonly runId: string | undefined;
+}
+
+/** Everything that is known of a job's processes. Pids are as recorded; identities prove them. */
+export interface JobProcesses {
+  readonly jobId: string;
+  readonly jobDir: string;
+  readonly logPath: string;
+  readonly supervisor: { readonly pid: number; readonly identity: string | undefined } | undefined;
+  readonly worker: { readonly pid: number; readonly identity: string | undefined } | undefined;
+  readonly circumstances: Circumstances;
+  /** Windows: the job object that holds the worker's tree. */
+  readonly jobName: string | undefined;
+}
+
+export interface TeardownOrder {
+  readonly processes: JobProcesses;
+  /** Between TERM and KILL. 0 kills at once. */
+  readonly graceMs: number;
+  /** True in the supervisor that started the worker: its group is proven, and orphans are its children. */
+  readonly own: boolean;
+}
+
+export interface WorkerOrder {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Open for appending: becomes stdout and stderr. */
+  readonly logFd: number;
+  readonly jobId: string;
+}
+
+export interface RunningWorker {
+  readonly pid: number;
+  readonly identity: string | undefined;
+  readonly jobName?: string | undefined;
+  readonly ended: Promise<Ending>;
+}
+
+export interface DetachOrder {
+  /** Absolute path of the file that runs the supervisor. */
+  readonly entry: string;
+  readonly jobId: string;
+  /** Sent over a pipe, since it carries the environment. */
+  readonly spec: string;
+  readonly budgetMs: number;
+}
+
+/** One operating system behind one set of names. */
+export interface Platform {
+  readonly kind: 'posix' | 'windows';
+
+  /** The bases to use where none is configured, in order of preference. */
+  defaultBases(env: Readonly<Record<string, string | undefined>>): string[];
+  /** Makes a directory that only its owner can enter. Throws EEXIST. */
+  makePrivateDir(path: string): void;
+  repairPrivateDir(path: string): void;
+  isPrivate(path: string, stat: Stats): boolean;
+  ownsPath(path: string, stat: Stats): boolean;
+  ownsDescriptor(fd: number, stat: Stats): boolean;
+
+  /** The argv to launch, its program found as an absolute path; throws a preflight RunnerError that says what to do. */
+  resolveWorker(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>>): string[];
+
+  /** A stable name for this very process, or undefined if it is gone or cannot be read. */
+  identify(pid: number): Promise<string | undefined>;
+  whereabouts(pid: number, identity: string | undefined, known?: Circumstances): Promise<Whereabouts>;
+  /** Names the boot that monotonic times count in. */
+  boot(): Promise<string>;
+
+  /** Runs a supervisor that nobody's death reaches, hands it its spec, and gives its one line of acknowledgement. */
+  detachSupervisor(order: DetachOrder): Promise<string>;
+  /** In a new supervisor, before anything else: reads the spec and lets go of everything that was its caller's. */
+  receiveSpec(): { spec: string; acknowledge(line: string): void };
+  /** Once per supervisor: orphans of the worker become its children, where the system can do that. */
+  adoptOrphans(): Promise<void>;
+
+  spawnWorker(order: WorkerOrder): Promise<RunningWorker>;
+  /** Resolves when a process that is not our child has ended. */
+  awaitEnd(pid: number, identity: string | undefined, known?: Circumstances): Promise<void>;
+
+  requestReap(job: JobProcesses): Promise<boolean>;
+  /** Calls back once for each request to reap this job. */
+  onReapRequest(jobDir: string, callback: () => void): void;
+
+  /** Ends the whole tree; gives what could not be ended, as `pid` texts. */
+  tearDown(order: TeardownOrder): Promise<string[]>;
+  /** Whether any process of the tree lives. `unknown` where that cannot be seen from here. */
+  treeLives(job: JobProcesses): Promise<'yes' | 'no' | 'unknown'>;
+}

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { constants } from 'node:os';
+import { once } from 'node:events';
+import type { Ending } from '../job/classify.ts';
+import { RunnerError } from '../errors.ts';
+import { JOB_ID_ENV, SUPERVISES_ENV } from '../limits.ts';
+import { assertExecutableFormat } from './posix-launch.ts';
+import type { DetachOrder, RunningWorker, WorkerOrder } from './port.ts';
+import type { ProcessTable } from './process-table.ts';
+
+/**
+ * Starts the supervisor in the background of a shell that exits at once, so that it is nobody's child, in a session of
+ * its own. The descriptor detour keeps the pipe: a background list gets /dev/null as its stdin (POSIX sh, 2.9.3).
+ */
+const ORPHANED = 'exec 3<&0; "$@" <&3 3<&- &';
+
+/** Runs a detached supervisor, sends it the spec, and waits for the line with which it acknowledges. */
+export async function detachPosix(order: DetachOrder, table: ProcessTable): Promise<string> {
+  const shell = spawn('/bin/sh', ['-c', ORPHANED, 'sh', process.execPath, order.entry, '__supervise'], {
+    cwd: '/',
+    detached: true,
+    // The caller's environment travels in the spec; NODE_OPTIONS and the like must not reach the supervisor.
+    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', [SUPERVISES_ENV]: order.jobId },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  let answer = '';
+  const timer = setTimeout(() => shell.stdout.destroy(), order.budgetMs);
+  try {
+    // A supervisor that died is told by the missing answer, not by the broken pipe.
+    shell.stdin.on('error', () => undefined);
+    shell.stdin.end(order.spec);
+    shell.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      answer += chunk;
+      if (answer.includes('\n')) shell.stdout.destroy();
+    });
+    await Promise.race([once(shell.stdout, 'close'), once(shell, 'error').then(([error]) => Promise.reject(error))]);
+  } catch (error) {
+    throw new RunnerError('system', `cannot run /bin/sh to detach the supervisor: ${String(error)}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+  if (answer.endsWith('\n')) return answer;
+  await endSilentSupervisors(order.jobId, table);
+  throw new RunnerError('system', 'the supervisor did not acknowledge');
+}
+
+/** Ends supervisors of this job that never answered, so that no unreachable one is left. */
+async function endSilentSupervisors(jobId: string, table: ProcessTable): Promise<void> {
+  const marks = table.marks(undefined);
+  for (const row of await table.list()) {
+    if (marks.supervises(row.pid) === jobId && (await table.isAlive(row))) signalProcess(row.pid, 'SIGKILL');
+  }
+}
+
+/** False where there was nothing to signal, or no permission. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    // ESRCH: it is gone, which is what a signal is for. EPERM: the tree walk names it as left over.
+    return false;
+  }
+}
+
+/** In a new supervisor: reads the whole spec, and drops whatever descriptors its caller leaked. */
+export function receivePosixSpec(table: ProcessTable): { spec: string; acknowledge(line: string): void } {
+  const spec = readFileSync(0, 'utf8');
+  replaceDescriptor(0, 'r');
+  for (const fd of table.inheritedDescriptors()) closeSync(fd);
+  return {
+    spec,
+    acknowledge: (line) => {
+      try {
+        writeSync(1, `${line}\n`);
+      } catch {
+        // The caller is dead. The job is not.
+      }
+      replaceDescriptor(1, 'w');
+    },
+  };
+}
+
+/** open(2) gives the lowest free number, which is the one just closed. */
+function replaceDescriptor(fd: number, flags: 'r' | 'w'): void {
+  closeSync(fd);
+  openSync('/dev/null', flags);
+}
+
+/** Children that libuv waits for; nobody else may, or their exit status is lost. */
+export const awaitedChildren = new Set<number>();
+
+/** Starts the worker as the leader of its own session and group. Throws if it could not be launched. */
+export async function spawnPosixWorker(order: WorkerOrder, table: ProcessTable): Promise<RunningWorker> {
+  const [program = '', ...args] = order.argv;
+  assertExecutableFormat(program);
+  const child = spawn(program, args, {
+    cwd: order.cwd,
+    env: { ...order.env, [JOB_ID_ENV]: order.jobId },
+    detached: true,
+    stdio: ['ignore', order.logFd, order.logFd],
+  });
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('exit', (code, signal) =>
+      resolve(
+        signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'signaled', signal: constants.signals[signal] },
+      ),
+    );
+  });
+  await once(child, 'spawn');
+  // `spawn` is emitted only for a child that has a pid.
+  const pid = child.pid ?? 0;
+  awaitedChildren.add(pid);
+  return { pid, identity: await table.identify(pid), ended };
+}

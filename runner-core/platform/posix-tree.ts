@@ -1,0 +1,115 @@
+import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ProcessRow, selectTree, type TreeQuery } from '../job/tree.ts';
+import type { JobProcesses, TeardownOrder } from './port.ts';
+import { signalProcess } from './posix-process.ts';
+import type { ProcessTable } from './process-table.ts';
+
+/** How long members may resist KILL (uninterruptible sleep, forks faster than kills) before they are named instead. */
+const KILL_BUDGET_MS = 10_000;
+/** A tree that still grows after this many looks is killed as far as it is stopped, and looked at again. */
+const FREEZE_ROUNDS = 50;
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 100;
+
+/** Finds and ends the processes of one job. `own`: asked by the supervisor that started the worker. */
+class JobTree {
+  readonly #table: ProcessTable;
+  readonly #query: TreeQuery;
+  readonly #log: { dev: number; ino: number } | undefined;
+
+  private constructor(table: ProcessTable, query: TreeQuery, log: { dev: number; ino: number } | undefined) {
+    this.#table = table;
+    this.#query = query;
+    this.#log = log;
+  }
+
+  static async of(job: JobProcesses, own: boolean, table: ProcessTable): Promise<JobTree> {
+    const { supervisor, worker } = job;
+    const supervisorAt = supervisor
+      ? await table.locate(supervisor.pid, supervisor.identity, job.circumstances)
+      : undefined;
+    const workerAt = worker ? await table.locate(worker.pid, worker.identity, job.circumstances) : undefined;
+    const workerPid = workerAt?.state === 'alive' ? workerAt.pid : worker?.pid;
+    // Without a recorded identity, only a worker that circumstances prove gives a start time to go by.
+    const identity =
+      worker?.identity ?? (workerAt?.state === 'alive' ? await table.identify(workerAt.pid) : undefined);
+    const supervisorPid = supervisorAt?.state === 'alive' ? supervisorAt.pid : undefined;
+    const query: TreeQuery = {
+      jobId: job.jobId,
+      worker:
+        workerPid !== undefined && identity !== undefined && (own || workerAt?.state !== 'unknown')
+          ? // A group number cannot be given away while its leader lives or has not been waited for.
+            { pid: workerPid, start: table.startOf(identity), group: own || workerAt?.state === 'alive' }
+          : undefined,
+      reaperPid: supervisorPid,
+      spare: new Set([process.pid, ...(supervisorPid === undefined ? [] : [supervisorPid])]),
+    };
+    const stat = statSync(job.logPath, { throwIfNoEntry: false });
+    return new JobTree(table, query, stat && { dev: stat.dev, ino: stat.ino });
+  }
+
+  async members(): Promise<ProcessRow[]> {
+    return selectTree(await this.#table.list(), this.#query, this.#table.marks(this.#log));
+  }
+
+  /** Signals those of `rows` that are still the processes that were seen. */
+  async signal(rows: readonly ProcessRow[], signal: NodeJS.Signals): Promise<void> {
+    for (const row of rows) if (await this.#table.isAlive(row)) signalProcess(row.pid, signal);
+  }
+
+  /** Waits until all of `rows` are gone, `budgetMs` at the most. */
+  async outlast(rows: readonly ProcessRow[], budgetMs: number): Promise<void> {
+    const until = performance.now() + budgetMs;
+    let alive = rows;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      const still = await Promise.all(alive.map((row) => this.#table.isAlive(row)));
+      alive = alive.filter((_, index) => still[index]);
+      const left = until - performance.now();
+      if (alive.length === 0 || left <= 0) return;
+      await sleep(Math.min(pause, left));
+    }
+  }
+}
+
+/** TERM, grace, KILL until nothing of the tree is left. Gives what is left all the same, one text a process. */
+export async function tearDownPosix(order: TeardownOrder, table: ProcessTable): Promise<string[]> {
+  const tree = await JobTree.of(order.processes, order.own, table);
+  let members = await tree.members();
+  if (members.length > 0 && order.graceMs > 0) {
+    await tree.signal(members, 'SIGTERM');
+    // A stopped process only sees its TERM once it goes on.
+    await tree.signal(members, 'SIGCONT');
+    await tree.outlast(members, order.graceMs);
+    members = await tree.members();
+  }
+  const until = performance.now() + KILL_BUDGET_MS;
+  while (members.length > 0 && performance.now() < until) {
+    await freeze(tree, members);
+    members = await tree.members();
+    await tree.signal(members, 'SIGKILL');
+    await tree.outlast(members, LONGEST_PAUSE_MS * 5);
+    members = await tree.members();
+  }
+  return members.map((row) => `${row.pid}`);
+}
+
+/** Stops a tree that may be forking, until a look finds nobody new: only then can it be killed whole. */
+async function freeze(tree: JobTree, first: readonly ProcessRow[]): Promise<void> {
+  const stopped = new Set<number>();
+  let fresh = first;
+  for (let round = 0; fresh.length > 0 && round < FREEZE_ROUNDS; round += 1) {
+    await tree.signal(fresh, 'SIGSTOP');
+    for (const row of fresh) stopped.add(row.pid);
+    fresh = (await tree.members()).filter((row) => !stopped.has(row.pid));
+  }
+}
+
+/** Whether anything of the job's tree lives, as far as it can be seen from here. */
+export async function posixTreeLives(job: JobProcesses, table: ProcessTable): Promise<'yes' | 'no' | 'unknown'> {
+  const tree = await JobTree.of(job, false, table);
+  if ((await tree.members()).length > 0) return 'yes';
+  if (!job.worker) return 'no';
+  const at = await table.locate(job.worker.pid, job.worker.identity, job.circumstances);
+  return at.state === 'unknown' ? 'unknown' : at.state === 'alive' ? 'yes' : 'no';
+}

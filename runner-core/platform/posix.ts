@@ -1,0 +1,76 @@
+import { chmodSync, mkdirSync, type Stats } from 'node:fs';
+import { geteuid } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadLinuxApi } from './linux-api.ts';
+import type { Platform } from './port.ts';
+import { resolvePosixWorker } from './posix-launch.ts';
+import { awaitedChildren, detachPosix, receivePosixSpec, signalProcess, spawnPosixWorker } from './posix-process.ts';
+import { posixTreeLives, tearDownPosix } from './posix-tree.ts';
+import type { ProcessTable } from './process-table.ts';
+
+const PRIVATE_MODE = 0o700;
+/** A process that is not our child tells nobody that it ends: it is looked at this often. */
+const FOREIGN_EXIT_POLL_MS = 500;
+
+function ownedByUs(stat: Stats): boolean {
+  return stat.uid === geteuid?.();
+}
+
+/** The port for Linux and macOS; what differs between them is the process table. */
+export function createPosixPlatform(table: ProcessTable): Platform {
+  return {
+    kind: 'posix',
+
+    defaultBases: (env) => {
+      const name = `compound-engineering-${geteuid?.() ?? 'user'}`;
+      return [...new Set([`/tmp/${name}`, `${env['TMPDIR'] || '/tmp'}/${name}`])];
+    },
+    makePrivateDir: (path) => mkdirSync(path, { mode: PRIVATE_MODE }),
+    repairPrivateDir: (path) => chmodSync(path, PRIVATE_MODE),
+    isPrivate: (_path, stat) => (stat.mode & 0o7777) === PRIVATE_MODE,
+    ownsPath: (_path, stat) => ownedByUs(stat),
+    ownsDescriptor: (_fd, stat) => ownedByUs(stat),
+
+    resolveWorker: resolvePosixWorker,
+
+    identify: (pid) => table.identify(pid),
+    whereabouts: (pid, identity, known) => table.locate(pid, identity, known),
+    boot: () => table.boot(),
+
+    detachSupervisor: (order) => detachPosix(order, table),
+    receiveSpec: () => receivePosixSpec(table),
+    adoptOrphans: () => adoptOrphans(table),
+
+    spawnWorker: (order) => spawnPosixWorker(order, table),
+    awaitEnd: async (pid, identity, known) => {
+      while ((await table.locate(pid, identity, known)).state !== 'gone') await sleep(FOREIGN_EXIT_POLL_MS);
+    },
+
+    requestReap: async ({ supervisor, circumstances }) => {
+      if (!supervisor) return false;
+      const at = await table.locate(supervisor.pid, supervisor.identity, circumstances);
+      return at.state === 'alive' && signalProcess(at.pid, 'SIGTERM');
+    },
+    onReapRequest: (_jobDir, callback) => {
+      process.on('SIGTERM', callback);
+      // Its session has no terminal; a stray hang-up or interrupt must not end the watch.
+      for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
+    },
+
+    tearDown: (order) => tearDownPosix(order, table),
+    treeLives: (job) => posixTreeLives(job, table),
+  };
+}
+
+/** Orphans of the worker come to us instead of to init; their zombies are ours to clear, since libuv does not know them. */
+async function adoptOrphans(table: ProcessTable): Promise<void> {
+  const api = await loadLinuxApi();
+  if (!api?.becomeSubreaper()) return;
+  process.on('SIGCHLD', () => {
+    void table.list().then((rows) => {
+      for (const { pid, ppid, zombie } of rows) {
+        if (zombie && ppid === process.pid && !awaitedChildren.has(pid)) api.clearZombie(pid);
+      }
+    });
+  });
+}

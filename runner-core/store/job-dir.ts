@@ -1,0 +1,115 @@
+import { lstatSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type * as z from 'zod/mini';
+import { errnoOf, RunnerError } from '../errors.ts';
+import {
+  type MetaRecord,
+  metaRecord,
+  type OutcomeRecord,
+  outcomeRecord,
+  type PidRecord,
+  pidRecord,
+} from '../job/records.ts';
+import { isTerminal, type JobState } from '../job/state.ts';
+import { META_READ_CAP, REASON_READ_CAP, RECORD_READ_CAP, STATUS_READ_CAP } from '../limits.ts';
+import { platform } from '../platform/index.ts';
+import { lstatIfAny, readOwned } from './owned-file.ts';
+
+/** The files of a job directory; contract §1. */
+export const FILES = {
+  meta: 'meta.json',
+  pid: 'pid',
+  log: 'out.log',
+  reason: 'reason',
+  outcome: 'outcome.json',
+  status: 'status',
+} as const;
+
+export function fileOf(jobDir: string, file: keyof typeof FILES): string {
+  return join(jobDir, FILES[file]);
+}
+
+/** True for a real directory of the user's; nothing inside any other is trusted. */
+export function isOwnJobDir(jobDir: string): boolean {
+  try {
+    const stat = lstatSync(jobDir);
+    return stat.isDirectory() && platform.ownsPath(jobDir, stat);
+  } catch {
+    // Not there, or closed to us.
+    return false;
+  }
+}
+
+/** The state that the directory tells, without asking whether anybody still works on it. */
+export function recordedState(jobDir: string): JobState {
+  if (!isOwnJobDir(jobDir)) return 'unreadable';
+  try {
+    const word = readOwned(fileOf(jobDir, 'status'), STATUS_READ_CAP).toString('utf8').trim();
+    return isTerminal(word) ? word : 'unreadable';
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') return 'unreadable';
+  }
+  try {
+    return lstatIfAny(fileOf(jobDir, 'pid')) ? 'running' : 'never-started';
+  } catch {
+    // Neither there nor absent: a sanity check failed.
+    return 'unreadable';
+  }
+}
+
+/** The parsed record, or undefined where it is absent, refused, or not what such a record looks like. */
+function readRecord<S extends z.ZodMiniType>(schema: S, path: string, capBytes: number): z.output<S> | undefined {
+  try {
+    const parsed = schema.safeParse(JSON.parse(readOwned(path, capBytes).toString('utf8')));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    // Absent, refused or torn: the caller goes on with what else is known.
+    return undefined;
+  }
+}
+
+export function readMeta(jobDir: string): MetaRecord | undefined {
+  return readRecord(metaRecord, fileOf(jobDir, 'meta'), META_READ_CAP);
+}
+
+export function readPid(jobDir: string): PidRecord | undefined {
+  return readRecord(pidRecord, fileOf(jobDir, 'pid'), RECORD_READ_CAP);
+}
+
+export function readOutcome(jobDir: string): OutcomeRecord | undefined {
+  return readRecord(outcomeRecord, fileOf(jobDir, 'outcome'), RECORD_READ_CAP);
+}
+
+/** Like `readMeta`, where the caller cannot go on without it: refusals keep their reason. */
+export function requireMeta(jobDir: string): MetaRecord {
+  const path = fileOf(jobDir, 'meta');
+  let text: string;
+  try {
+    text = readOwned(path, META_READ_CAP).toString('utf8');
+  } catch (error) {
+    if (error instanceof RunnerError) throw error;
+    throw new RunnerError('refused', `cannot read job metadata ${path}: ${errnoOf(error) ?? 'unknown error'}`);
+  }
+  const meta = readMeta(jobDir);
+  if (!meta) throw new RunnerError('refused', `cannot read job metadata ${path}: not a valid record (${text.length} characters)`);
+  return meta;
+}
+
+/** The detail line of the terminal record, or ''. Decoration: no failure to read it matters. */
+export function readReason(jobDir: string): string {
+  try {
+    return readOwned(fileOf(jobDir, 'reason'), REASON_READ_CAP).toString('utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Epoch ms of the start: as recorded, else the time stamp of the record. */
+export function startedAtMs(jobDir: string, meta: MetaRecord | undefined): number | undefined {
+  const recorded = Date.parse(meta?.started_at ?? '');
+  return Number.isNaN(recorded) ? lstatIfAny(fileOf(jobDir, 'meta'))?.mtimeMs : recorded;
+}
+
+export function jobIdOf(jobDir: string): string {
+  return basename(jobDir);
+}

@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { errnoOf } from '../errors.ts';
+import { leaseRecord } from '../job/records.ts';
+import { RECORD_READ_CAP } from '../limits.ts';
+import { claimFile, readOwned } from './owned-file.ts';
+
+/** Who may act for a job: its supervisor holds number 0, whoever takes over from a dead holder the next one. */
+export interface Lease {
+  readonly number: number;
+  readonly holder: { readonly pid: number; readonly identity: string } | undefined;
+}
+
+const NAME = /^\.lease-(\d+)$/;
+
+/** The highest lease of the job. Number 0 has no file: its holder is in the `pid` record. */
+export function currentLease(jobDir: string): Lease {
+  const numbers = readdirSync(jobDir).map((name) => Number(NAME.exec(name)?.[1] ?? 0));
+  const number = Math.max(0, ...numbers);
+  return { number, holder: number === 0 ? undefined : readHolder(jobDir, number) };
+}
+
+function readHolder(jobDir: string, number: number): Lease['holder'] {
+  try {
+    const text = readOwned(join(jobDir, `.lease-${number}`), RECORD_READ_CAP).toString('utf8');
+    const parsed = leaseRecord.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    // Tidied away with the record of the end, or spoilt: nobody is known to hold it.
+    return undefined;
+  }
+}
+
+/** Takes the lease after `after`: true for exactly one of any number of racing callers. */
+export function takeLease(jobDir: string, after: Lease, holder: NonNullable<Lease['holder']>): Lease | undefined {
+  const number = after.number + 1;
+  try {
+    claimFile(join(jobDir, `.lease-${number}`), `${JSON.stringify(holder)}\n`);
+    return { number, holder };
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return undefined;
+    throw error;
+  }
+}

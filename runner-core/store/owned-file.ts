@@ -1,0 +1,157 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { errnoOf, RunnerError } from '../errors.ts';
+import { platform } from '../platform/index.ts';
+
+/** Not a link, and a FIFO or device without waiting for its other end (open(2)). Windows has neither flag. */
+const OPEN_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const OPEN_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Opens a file of the user's for reading and gives `use` the descriptor, after the opened descriptor was checked to be a
+ * regular file that the user owns. Throws a `refused` RunnerError for anything else that lies there, and the system's
+ * ENOENT where nothing does.
+ */
+export function withOwnedFile<T>(path: string, use: (fd: number, stat: Stats) => T): T {
+  let fd: number;
+  try {
+    fd = openSync(path, OPEN_READ);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') throw error;
+    throw refusal(path, `cannot be opened as a plain file (${errnoOf(error) ?? 'unknown error'})`, error);
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw refusal(path, 'not a regular file');
+    if (!platform.ownsDescriptor(fd, stat)) throw refusal(path, 'not owned by the current user');
+    return use(fd, stat);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function refusal(path: string, why: string, cause?: unknown): RunnerError {
+  return new RunnerError('refused', `${path}: ${why}; refusing to read it`, { cause });
+}
+
+/** Reads a whole file of the user's. Refused beyond `capBytes`, also if it grows past that while it is read. */
+export function readOwned(path: string, capBytes: number): Buffer {
+  return withOwnedFile(path, (fd, stat) => {
+    const over = (bytes: number): RunnerError =>
+      refusal(path, `${bytes} bytes exceed the cap of ${capBytes} bytes`);
+    if (stat.size > capBytes) throw over(stat.size);
+    const chunks: Buffer[] = [];
+    let total = 0;
+    for (;;) {
+      const chunk = readAt(fd, total, CHUNK_BYTES);
+      if (chunk.length === 0) return Buffer.concat(chunks);
+      chunks.push(chunk);
+      total += chunk.length;
+      if (total > capBytes) throw over(total);
+    }
+  });
+}
+
+/** One page of a file of the user's, and its size when it was opened. All in bytes. */
+export function readOwnedPage(path: string, offset: number, maxBytes: number): { data: Buffer; totalBytes: number } {
+  return withOwnedFile(path, (fd, stat) => ({ data: readAt(fd, offset, maxBytes), totalBytes: stat.size }));
+}
+
+function readAt(fd: number, offset: number, maxBytes: number): Buffer {
+  const buffer = Buffer.alloc(maxBytes);
+  let length = 0;
+  while (length < maxBytes) {
+    const got = readSync(fd, buffer, length, maxBytes - length, offset + length);
+    if (got === 0) break;
+    length += got;
+  }
+  return buffer.subarray(0, length);
+}
+
+/** write(2) may write less than it was given, most of all on a disk that fills up. */
+function writeAll(fd: number, data: Buffer): void {
+  for (let written = 0; written < data.length; ) written += writeSync(fd, data, written);
+}
+
+/** Creates a file that must not exist yet. Throws EEXIST if it does; leaves nothing behind on any other failure. */
+export function createExclusive(path: string, data: Buffer | string): void {
+  const fd = openSync(path, OPEN_NEW, 0o600);
+  try {
+    writeAll(fd, Buffer.from(data));
+  } catch (error) {
+    unlinkQuietly(path);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Writes a new file beside `path`, complete and on the disk, and gives its path. */
+function writeBeside(path: string, data: Buffer | string, durable: boolean): string {
+  const temporary = join(dirname(path), `.tmp-${randomBytes(6).toString('hex')}`);
+  const fd = openSync(temporary, OPEN_NEW, 0o600);
+  try {
+    writeAll(fd, Buffer.from(data));
+    if (durable) fsyncSync(fd);
+    return temporary;
+  } catch (error) {
+    unlinkQuietly(temporary);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Replaces a file as a whole: readers see the old one or the new one. `durable`: on the disk before it is seen. */
+export function replaceFile(path: string, data: Buffer | string, options: { durable: boolean }): void {
+  const temporary = writeBeside(path, data, options.durable);
+  try {
+    renameSync(temporary, path);
+  } catch (error) {
+    unlinkQuietly(temporary);
+    throw error;
+  }
+}
+
+/** Creates a file complete with its content, or throws EEXIST: of several racing callers exactly one succeeds. */
+export function claimFile(path: string, data: Buffer | string): void {
+  const temporary = writeBeside(path, data, false);
+  try {
+    linkSync(temporary, path);
+  } finally {
+    unlinkQuietly(temporary);
+  }
+}
+
+export function unlinkQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Gone already, or a disk that refuses: whoever sweeps the directory takes it along.
+  }
+}
+
+export function lstatIfAny(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, relative, resolve, sep } from 'node:path';
+import { errnoOf, messageOf, RunnerError } from '../errors.ts';
+import { isSafeToken } from '../job/id.ts';
+import { platform } from '../platform/index.ts';
+import { lstatIfAny } from './owned-file.ts';
+
+/** Throws `invalid` unless `path` is a real directory, not a link, that the user owns. */
+export function assertOwnedDir(path: string): void {
+  const stat = lstatSync(path);
+  if (!stat.isDirectory()) {
+    throw new RunnerError('invalid', `${path} is not a real directory (a link or a file lies there); remove it or choose another`);
+  }
+  if (!platform.ownsPath(path, stat)) {
+    throw new RunnerError('invalid', `${path} is not owned by the current user; choose another directory`);
+  }
+}
+
+/** Makes one private directory if it is missing; true if it was. */
+function makeIfMissing(path: string): boolean {
+  try {
+    platform.makePrivateDir(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw new RunnerError('system', `cannot make the directory ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function isTree(path: string): boolean {
+  return lstatIfAny(path)?.isDirectory() ?? false;
+}
+
+function entries(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    // Not a directory, or closed to us: nothing of ours is in it.
+    return [];
+  }
+}
+
+/** A directory that holds job trees already, or nothing but empty directories that could become some. */
+function isPlainlyOurs(base: string, names: readonly string[]): boolean {
+  const holdsJobs = (name: string): boolean =>
+    isTree(join(base, name, 'jobs')) ||
+    entries(join(base, name)).some((run) => isTree(join(base, name, run, 'jobs')));
+  return (
+    names.some(holdsJobs) ||
+    names.every((name) => isSafeToken(name) && isTree(join(base, name)) && entries(join(base, name)).length === 0)
+  );
+}
+
+/** A home, or anything with hidden files of its own, is somebody's place even where it is private already. */
+function isSomebodysPlace(base: string, names: readonly string[]): boolean {
+  return names.some((name) => name.startsWith('.')) || `${resolve(homedir())}${sep}`.startsWith(`${resolve(base)}${sep}`);
+}
+
+/**
+ * Makes the base usable: created private, or found to be the user's and repaired. A base that was set by hand and holds
+ * somebody's own files is refused and never touched; the default base is ours by its name.
+ */
+function ensureBase(base: string, isDefault: boolean): void {
+  if (makeIfMissing(base)) return;
+  assertOwnedDir(base);
+  const isPrivate = platform.isPrivate(base, lstatSync(base));
+  if (!isDefault) {
+    const names = readdirSync(base);
+    if (!isPlainlyOurs(base, names) && (!isPrivate || isSomebodysPlace(base, names))) {
+      throw new RunnerError(
+        'invalid',
+        `${base} holds files that are not peer jobs; refusing to make it a jobs root. ` +
+          'Point CE_PEER_JOBS_ROOT at an empty or a new directory',
+      );
+    }
+  }
+  if (!isPrivate) platform.repairPrivateDir(base);
+  if (!platform.isPrivate(base, lstatSync(base))) {
+    throw new RunnerError('invalid', `${base} cannot be made private to the current user; choose another jobs root`);
+  }
+}
+
+/**
+ * Makes `path` and everything between it and `base`, private, and checks type and owner of each component from the base
+ * down: a planted link or foreign directory aborts, and is never entered.
+ */
+export function ensurePrivateTree(base: string, path: string, options: { defaultBase: boolean }): void {
+  ensureBase(base, options.defaultBase);
+  let current = base;
+  for (const component of relative(base, path).split(sep).filter(Boolean)) {
+    current = join(current, component);
+    makeIfMissing(current);
+    assertOwnedDir(current);
+  }
+}
+
+/** Whether `path` is, or can be made, a directory that the user owns and can write into; makes it if it can. */
+export function isUsableBase(path: string, isWritable: (path: string) => boolean): boolean {
+  try {
+    makeIfMissing(path);
+    assertOwnedDir(path);
+    return isWritable(path);
+  } catch {
+    // Any refusal means: use the next candidate.
+    return false;
+  }
+}

@@ -1,0 +1,52 @@
+// Bundles the two programs. Each is one file that bare Node can run, with nothing installed beside it.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+
+// Bundled CommonJS packages ask for Node's own modules through `require`, which an ES module does not have.
+const requireForCommonJs =
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
+
+const programs = [
+  {
+    entry: 'runner-core/cli/main.ts',
+    outfile: 'dist/peer-jobs.mjs',
+    shebang: '#!/usr/bin/env node\n',
+    mode: 0o755,
+  },
+  { entry: 'server/main.ts', outfile: 'dist/server.mjs', shebang: '', mode: 0o644 },
+];
+
+async function bundle({ entry, outfile, shebang, mode }) {
+  if (!existsSync(root + entry)) throw new Error(`build: ${entry} does not exist`);
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    // A native addon cannot be bundled. It is imported when used, and the programs do without it where they can.
+    external: ['koffi'],
+    banner: { js: shebang + requireForCommonJs },
+    define: { __VERSION__: JSON.stringify(version) },
+    charset: 'utf8',
+    legalComments: 'none',
+    sourcemap: false,
+    logLevel: 'warning',
+  });
+  await chmod(root + outfile, mode);
+  console.log(`${outfile}  ${Math.ceil(statSync(root + outfile).size / 1024)} KiB`);
+}
+
+const outcomes = await Promise.allSettled(programs.map(bundle));
+for (const { reason } of outcomes.filter(({ status }) => status === 'rejected')) {
+  // esbuild has printed its own errors already.
+  if (!reason.errors) console.error(reason.message);
+  process.exitCode = 1;
+}

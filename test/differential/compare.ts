@@ -1,0 +1,72 @@
+/** Plays a scenario on both sides at once and holds their observations against each other. */
+import { describe, expect, test } from 'vitest';
+import { referenceMissing, type SideName } from '../support/programs.ts';
+import { Play } from './play.ts';
+
+export interface Scenario {
+  readonly name: string;
+  /** Trace lines, or beginnings of them, that the reference must have shown: the scenario did what its name says. */
+  readonly shows: readonly string[];
+  readonly needs?: 'root' | undefined;
+  play(play: Play): Promise<void>;
+}
+
+/** Why tests against the reference cannot run here; printed once a file. */
+export const unavailable = referenceMissing();
+
+/** The suite of a table of scenarios, one named test each. */
+export function compare(title: string, scenarios: readonly Scenario[]): void {
+  sayIfSkipped(title);
+  describe.skipIf(unavailable)(title, () => {
+    for (const scenario of scenarios) {
+      const missing = scenario.needs === 'root' && process.geteuid?.() !== 0 ? 'needs root' : undefined;
+      test(scenario.name, async (context) => {
+        if (missing) {
+          process.stderr.write(`skipped: ${title} > ${scenario.name}: ${missing}\n`);
+          context.skip(missing);
+        }
+        const { reference, ours } = await playBoth(scenario.play);
+        expectShown(reference, scenario.shows);
+        expect({ trace: ours.trace, records: ours.records }).toStrictEqual({
+          trace: reference.trace,
+          records: reference.records,
+        });
+      });
+    }
+  });
+}
+
+export function sayIfSkipped(title: string): void {
+  if (unavailable) process.stderr.write(`skipped: ${title}: ${unavailable}\n`);
+}
+
+export async function playBoth(part: (play: Play) => Promise<void>): Promise<Record<SideName, Play>> {
+  const [reference, ours] = await Promise.allSettled([playOne('reference', part), playOne('ours', part)]);
+  if (reference.status === 'rejected') throw labelled('reference', reference.reason);
+  if (ours.status === 'rejected') throw labelled('ours', ours.reason);
+  return { reference: reference.value, ours: ours.value };
+}
+
+async function playOne(side: SideName, part: (play: Play) => Promise<void>): Promise<Play> {
+  const play = Play.open(side);
+  try {
+    await part(play);
+    return play;
+  } catch (error) {
+    throw labelled(`after ${JSON.stringify(play.trace)}`, error);
+  } finally {
+    await play.close();
+  }
+}
+
+function labelled(label: string, error: unknown): Error {
+  return new Error(`${label}: ${error instanceof Error ? error.message : error}`, { cause: error });
+}
+
+/** Fails unless each of `shown` begins a line of the trace. */
+export function expectShown(play: Play, shown: readonly string[]): void {
+  for (const begin of shown) {
+    if (play.trace.some((line) => line.startsWith(begin))) continue;
+    expect.fail(`${play.side} did not show ${begin}\nbut ${play.trace.join('\n    ')}`);
+  }
+}

@@ -1,0 +1,132 @@
+/** What /proc tells of a process (proc(5)). Linux; elsewhere only `isAlive` works, by signal 0. */
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+export const hasProc = existsSync('/proc/self/stat');
+
+export interface ProcStat {
+  readonly pid: number;
+  readonly command: string;
+  readonly state: string;
+  readonly ppid: number;
+  readonly pgrp: number;
+  readonly session: number;
+  /** Clock ticks since boot. */
+  readonly startTicks: string;
+}
+
+/** Undefined when there is no such process, or none that we may look at. */
+function readProc(pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+export function readStat(pid: number): ProcStat | undefined {
+  const line = readProc(pid, 'stat');
+  if (line === undefined) return undefined;
+  // The command may hold spaces and parentheses: fields are counted from the last one.
+  const end = line.lastIndexOf(')');
+  const fields = line.slice(end + 2).split(' ');
+  const [state = '?', ppid, pgrp, session] = fields;
+  return {
+    pid,
+    command: line.slice(line.indexOf('(') + 1, end),
+    state,
+    ppid: Number(ppid),
+    pgrp: Number(pgrp),
+    session: Number(session),
+    startTicks: fields[19] ?? '',
+  };
+}
+
+/** False for a zombie: it has ended, and only its parent has not looked. */
+export function isAlive(pid: number): boolean {
+  if (hasProc) {
+    const state = readStat(pid)?.state;
+    return state !== undefined && state !== 'Z' && state !== 'X';
+  }
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Names one process for good, as a pid alone does not: pid and start time. Undefined when there is no such process. */
+export function identityOf(pid: number): string | undefined {
+  const stat = readStat(pid);
+  return stat && `${pid}@${stat.startTicks}`;
+}
+
+/** True while the very process of that identity lives. */
+export function isAliveAs(pid: number, identity: string): boolean {
+  return isAlive(pid) && (!hasProc || identityOf(pid) === identity);
+}
+
+export function listPids(): number[] {
+  if (!hasProc) return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** The environment at exec; undefined for a process that is gone or not ours. */
+export function readEnviron(pid: number): ReadonlyMap<string, string> | undefined {
+  const text = readProc(pid, 'environ');
+  if (text === undefined) return undefined;
+  return new Map(
+    text
+      .split('\0')
+      .filter(Boolean)
+      .map((entry) => {
+        const at = entry.indexOf('=');
+        return [entry.slice(0, at), entry.slice(at + 1)];
+      }),
+  );
+}
+
+export function commandLineOf(pid: number): string {
+  return (readProc(pid, 'cmdline') ?? '').split('\0').join(' ').trim();
+}
+
+export function workingDirectoryOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Open descriptors and what they point to. Empty for a process that is gone. */
+export function openFilesOf(pid: number): ReadonlyMap<number, string> {
+  const open = new Map<number, string>();
+  let names: string[] = [];
+  try {
+    names = readdirSync(`/proc/${pid}/fd`);
+  } catch {
+    return open;
+  }
+  for (const name of names) {
+    try {
+      open.set(Number(name), readlinkSync(`/proc/${pid}/fd/${name}`));
+    } catch {
+      // closed since it was listed
+    }
+  }
+  return open;
+}
+
+/** Every living process below `root` by parent pid, nearest first. */
+export function descendantsOf(root: number): number[] {
+  const stats = listPids()
+    .map(readStat)
+    .filter((stat) => stat !== undefined && stat.state !== 'Z');
+  const found = [root];
+  for (const parent of found) {
+    for (const stat of stats) if (stat?.ppid === parent) found.push(stat.pid);
+  }
+  return found.slice(1);
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { type Argv, commandOf, type SideName } from './programs.ts';
+
+export interface CliRun {
+  readonly stdout: Buffer;
+  readonly stderr: string;
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+}
+
+export interface RunOptions {
+  /** The whole environment; `cleanEnv()` when not given. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Octal, as the shell's `umask` takes it. */
+  readonly umask?: string;
+  readonly timeoutMs?: number;
+}
+
+/** It did not end, or left a pipe of its own open, within its time. */
+export class CliTimeout extends Error {
+  override readonly name = 'CliTimeout';
+}
+
+const FOREIGN = /^(CE_PEER_|CE_WORK_|CROSS_MODEL_|PEER_JOBS_|VITEST|NODE_OPTIONS$|NODE_ENV$)/;
+
+/** This process's environment without anything that steers a job runner or the test runner, plus `extra`. */
+export function cleanEnv(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && !FOREIGN.test(name)) env[name] = value;
+  }
+  return { ...env, ...extra };
+}
+
+/** Runs one of the two command lines with these arguments. */
+export function runCli(side: SideName, args: readonly string[], options: RunOptions = {}): Promise<CliRun> {
+  return runProgram([...commandOf(side), ...args], options);
+}
+
+/**
+ * Runs a program until it has ended and all its output pipes are closed: a descendant that keeps one of them open makes
+ * this fail with a `CliTimeout`, which is what tells a leaked descriptor.
+ */
+export function runProgram(argv: Argv, options: RunOptions = {}): Promise<CliRun> {
+  const timeoutMs = options.timeoutMs ?? 40_000;
+  const [file, ...args] = options.umask
+    ? (['/bin/sh', '-c', `umask ${options.umask}; exec "$@"`, 'sh', ...argv] as const)
+    : argv;
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, {
+      env: options.env ?? cleanEnv(),
+      cwd: options.cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let exited = false;
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+    child.on('exit', () => {
+      exited = true;
+    });
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      child.stdout.destroy();
+      child.stderr.destroy();
+      const what = exited ? 'has ended, but a pipe of it is still open' : 'has not ended';
+      reject(
+        new CliTimeout(`after ${timeoutMs} ms ${argv.join(' ')} ${what}; stderr: ${Buffer.concat(err)}`),
+      );
+    }, timeoutMs);
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ stdout: Buffer.concat(out), stderr: Buffer.concat(err).toString('utf8'), code });
+    });
+  });
+}

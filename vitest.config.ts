@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig } from 'vitest/config';
+import { CountReporter } from './test/support/count-reporter.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+
+/** Tests that start real processes: they wait more than they compute, so two at a time suit a two-core machine. */
+const realProcesses = (name: string) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    sequence: { groupOrder: 1 },
+  },
+});
+
+export default defineConfig({
+  define: { __VERSION__: JSON.stringify(version) },
+  test: {
+    passWithNoTests: true,
+    reporters: ['default', new CountReporter()],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          maxWorkers: '100%',
+          sequence: { groupOrder: 0 },
+        },
+      },
+      realProcesses('process'),
+      realProcesses('differential'),
+      realProcesses('mcp'),
+    ],
+  },
+});
