@@ -5,9 +5,7 @@ const JOB_ID = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
 /** True for a name that is safe as one path component: `[A-Za-z0-9._-]+`, not all dots, at most 255 characters. */
 export function isSafeToken(value: string): boolean {
-  return (
-    TOKEN.test(value) && !/^\.+$/.test(value) && value.length <= MAX_TOKEN_LENGTH
-  );
+  return TOKEN.test(value) && !/^\.+$/.test(value) && value.length <= MAX_TOKEN_LENGTH;
 }
 
 /** A job id for a moment in UTC and eight random hex digits: `20261130T121741Z-0a1b2c3d`. */

@@ -17,7 +17,9 @@ export async function loadLinuxApi(): Promise<LinuxApi | undefined> {
   try {
     const { default: koffi } = await import('koffi');
     const libc = koffi.load(null);
-    const prctl = libc.func('int prctl(int option, unsigned long arg2, unsigned long arg3, unsigned long arg4, unsigned long arg5)');
+    const prctl = libc.func(
+      'int prctl(int option, unsigned long arg2, unsigned long arg3, unsigned long arg4, unsigned long arg5)',
+    );
     const waitpid = libc.func('int waitpid(int pid, void *status, int options)');
     return {
       becomeSubreaper: () => prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { errnoOf } from '../errors.ts';
 import type { ProcessRow } from '../job/tree.ts';
 import { JOB_ID_ENV, SUPERVISES_ENV } from '../limits.ts';
-import { errnoOf } from '../errors.ts';
 import type { Circumstances } from './port.ts';
 import type { ProcessTable } from './process-table.ts';
 
@@ -101,7 +101,9 @@ function translate(pid: number, namespaceId: string, start: number): number | un
 /** Epoch ms at which a process started, from the ticks since boot and the machine's uptime. */
 function startedAtMs(row: ProcessRow): number | undefined {
   const uptimeSecs = Number(readText('/proc/uptime')?.split(' ')[0]);
-  return Number.isFinite(uptimeSecs) ? Date.now() - (uptimeSecs - row.start / TICKS_PER_SEC) * 1000 : undefined;
+  return Number.isFinite(uptimeSecs)
+    ? Date.now() - (uptimeSecs - row.start / TICKS_PER_SEC) * 1000
+    : undefined;
 }
 
 /** Tolerance for file time stamps (whole seconds, coarse clocks) against process starts. */

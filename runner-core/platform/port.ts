@@ -81,6 +81,12 @@ export interface Platform {
   /** A stable name for this very process, or undefined if it is gone or cannot be read. */
   identify(pid: number): Promise<string | undefined>;
   whereabouts(pid: number, identity: string | undefined, known?: Circumstances): Promise<Whereabouts>;
+  /** The process group, where the system has such. */
+  groupOf(pid: number): Promise<number | undefined>;
+  /** The live supervisor of a job, found by its mark: for a job whose `pid` record cannot be read. */
+  findSupervisor(jobId: string): Promise<{ pid: number; identity: string | undefined } | undefined>;
+  /** Lets a stopped process go on. */
+  resume(pid: number): void;
   /** Names the boot that monotonic times count in. */
   boot(): Promise<string>;
 

@@ -68,5 +68,8 @@ export function assertExecutableFormat(path: string): void {
     return;
   }
   if (head.toString('latin1', 0, 2) === '#!' || head.subarray(0, length).includes(0)) return;
-  throw new RunnerError('preflight', `Exec format error: ${path} is neither a program nor a script with a #! line`);
+  throw new RunnerError(
+    'preflight',
+    `Exec format error: ${path} is neither a program nor a script with a #! line`,
+  );
 }

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
-import { once } from 'node:events';
-import type { Ending } from '../job/classify.ts';
 import { RunnerError } from '../errors.ts';
+import type { Ending } from '../job/classify.ts';
 import { JOB_ID_ENV, SUPERVISES_ENV } from '../limits.ts';
-import { assertExecutableFormat } from './posix-launch.ts';
 import type { DetachOrder, RunningWorker, WorkerOrder } from './port.ts';
+import { assertExecutableFormat } from './posix-launch.ts';
 import type { ProcessTable } from './process-table.ts';
 
 /**
@@ -34,9 +34,14 @@ export async function detachPosix(order: DetachOrder, table: ProcessTable): Prom
       answer += chunk;
       if (answer.includes('\n')) shell.stdout.destroy();
     });
-    await Promise.race([once(shell.stdout, 'close'), once(shell, 'error').then(([error]) => Promise.reject(error))]);
+    await Promise.race([
+      once(shell.stdout, 'close'),
+      once(shell, 'error').then(([error]) => Promise.reject(error)),
+    ]);
   } catch (error) {
-    throw new RunnerError('system', `cannot run /bin/sh to detach the supervisor: ${String(error)}`, { cause: error });
+    throw new RunnerError('system', `cannot run /bin/sh to detach the supervisor: ${String(error)}`, {
+      cause: error,
+    });
   } finally {
     clearTimeout(timer);
   }
@@ -104,7 +109,9 @@ export async function spawnPosixWorker(order: WorkerOrder, table: ProcessTable):
   const ended = new Promise<Ending>((resolve) => {
     child.once('exit', (code, signal) =>
       resolve(
-        signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'signaled', signal: constants.signals[signal] },
+        signal === null
+          ? { kind: 'exited', code: code ?? 0 }
+          : { kind: 'signaled', signal: constants.signals[signal] },
       ),
     );
   });

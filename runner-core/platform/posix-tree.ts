@@ -106,7 +106,10 @@ async function freeze(tree: JobTree, first: readonly ProcessRow[]): Promise<void
 }
 
 /** Whether anything of the job's tree lives, as far as it can be seen from here. */
-export async function posixTreeLives(job: JobProcesses, table: ProcessTable): Promise<'yes' | 'no' | 'unknown'> {
+export async function posixTreeLives(
+  job: JobProcesses,
+  table: ProcessTable,
+): Promise<'yes' | 'no' | 'unknown'> {
   const tree = await JobTree.of(job, false, table);
   if ((await tree.members()).length > 0) return 'yes';
   if (!job.worker) return 'no';

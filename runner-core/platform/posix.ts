@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadLinuxApi } from './linux-api.ts';
 import type { Platform } from './port.ts';
 import { resolvePosixWorker } from './posix-launch.ts';
-import { awaitedChildren, detachPosix, receivePosixSpec, signalProcess, spawnPosixWorker } from './posix-process.ts';
+import {
+  awaitedChildren,
+  detachPosix,
+  receivePosixSpec,
+  signalProcess,
+  spawnPosixWorker,
+} from './posix-process.ts';
 import { posixTreeLives, tearDownPosix } from './posix-tree.ts';
 import type { ProcessTable } from './process-table.ts';
 
@@ -35,6 +41,13 @@ export function createPosixPlatform(table: ProcessTable): Platform {
 
     identify: (pid) => table.identify(pid),
     whereabouts: (pid, identity, known) => table.locate(pid, identity, known),
+    groupOf: async (pid) => (await table.list()).find((row) => row.pid === pid)?.pgid,
+    findSupervisor: async (jobId) => {
+      const marks = table.marks(undefined);
+      const row = (await table.list()).find((row) => !row.zombie && marks.supervises(row.pid) === jobId);
+      return row && { pid: row.pid, identity: await table.identify(row.pid) };
+    },
+    resume: (pid) => void signalProcess(pid, 'SIGCONT'),
     boot: () => table.boot(),
 
     detachSupervisor: (order) => detachPosix(order, table),

@@ -58,7 +58,11 @@ export function recordedState(jobDir: string): JobState {
 }
 
 /** The parsed record, or undefined where it is absent, refused, or not what such a record looks like. */
-function readRecord<S extends z.ZodMiniType>(schema: S, path: string, capBytes: number): z.output<S> | undefined {
+function readRecord<S extends z.ZodMiniType>(
+  schema: S,
+  path: string,
+  capBytes: number,
+): z.output<S> | undefined {
   try {
     const parsed = schema.safeParse(JSON.parse(readOwned(path, capBytes).toString('utf8')));
     return parsed.success ? parsed.data : undefined;
@@ -88,10 +92,17 @@ export function requireMeta(jobDir: string): MetaRecord {
     text = readOwned(path, META_READ_CAP).toString('utf8');
   } catch (error) {
     if (error instanceof RunnerError) throw error;
-    throw new RunnerError('refused', `cannot read job metadata ${path}: ${errnoOf(error) ?? 'unknown error'}`);
+    throw new RunnerError(
+      'refused',
+      `cannot read job metadata ${path}: ${errnoOf(error) ?? 'unknown error'}`,
+    );
   }
   const meta = readMeta(jobDir);
-  if (!meta) throw new RunnerError('refused', `cannot read job metadata ${path}: not a valid record (${text.length} characters)`);
+  if (!meta)
+    throw new RunnerError(
+      'refused',
+      `cannot read job metadata ${path}: not a valid record (${text.length} characters)`,
+    );
   return meta;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { leaseRecord } from '../job/records.ts';
 import { RECORD_READ_CAP } from '../limits.ts';
-import { claimFile, readOwned } from './owned-file.ts';
+import { claimFile, readOwned, unlinkQuietly } from './owned-file.ts';
 
 /** Who may act for a job: its supervisor holds number 0, whoever takes over from a dead holder the next one. */
 export interface Lease {
@@ -15,9 +15,18 @@ const NAME = /^\.lease-(\d+)$/;
 
 /** The highest lease of the job. Number 0 has no file: its holder is in the `pid` record. */
 export function currentLease(jobDir: string): Lease {
-  const numbers = readdirSync(jobDir).map((name) => Number(NAME.exec(name)?.[1] ?? 0));
+  const numbers = names(jobDir).map((name) => Number(NAME.exec(name)?.[1] ?? 0));
   const number = Math.max(0, ...numbers);
   return { number, holder: number === 0 ? undefined : readHolder(jobDir, number) };
+}
+
+function names(jobDir: string): string[] {
+  try {
+    return readdirSync(jobDir);
+  } catch {
+    // Gone, or closed to us: nobody holds anything there.
+    return [];
+  }
 }
 
 function readHolder(jobDir: string, number: number): Lease['holder'] {
@@ -32,7 +41,11 @@ function readHolder(jobDir: string, number: number): Lease['holder'] {
 }
 
 /** Takes the lease after `after`: true for exactly one of any number of racing callers. */
-export function takeLease(jobDir: string, after: Lease, holder: NonNullable<Lease['holder']>): Lease | undefined {
+export function takeLease(
+  jobDir: string,
+  after: Lease,
+  holder: NonNullable<Lease['holder']>,
+): Lease | undefined {
   const number = after.number + 1;
   try {
     claimFile(join(jobDir, `.lease-${number}`), `${JSON.stringify(holder)}\n`);
@@ -41,4 +54,9 @@ export function takeLease(jobDir: string, after: Lease, holder: NonNullable<Leas
     if (errnoOf(error) === 'EEXIST') return undefined;
     throw error;
   }
+}
+
+/** Gives a lease back, unless another one was taken after it: numbers below a taken one are never free again. */
+export function releaseLease(jobDir: string, lease: Lease): void {
+  if (currentLease(jobDir).number === lease.number) unlinkQuietly(join(jobDir, `.lease-${lease.number}`));
 }

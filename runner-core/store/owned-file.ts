@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -8,11 +9,12 @@ import {
   openSync,
   readSync,
   renameSync,
+  rmdirSync,
+  rmSync,
   type Stats,
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { errnoOf, RunnerError } from '../errors.ts';
 import { platform } from '../platform/index.ts';
@@ -68,7 +70,11 @@ export function readOwned(path: string, capBytes: number): Buffer {
 }
 
 /** One page of a file of the user's, and its size when it was opened. All in bytes. */
-export function readOwnedPage(path: string, offset: number, maxBytes: number): { data: Buffer; totalBytes: number } {
+export function readOwnedPage(
+  path: string,
+  offset: number,
+  maxBytes: number,
+): { data: Buffer; totalBytes: number } {
   return withOwnedFile(path, (fd, stat) => ({ data: readAt(fd, offset, maxBytes), totalBytes: stat.size }));
 }
 
@@ -143,6 +149,20 @@ export function unlinkQuietly(path: string): void {
     unlinkSync(path);
   } catch {
     // Gone already, or a disk that refuses: whoever sweeps the directory takes it along.
+  }
+}
+
+/** Removes a job directory in which nothing was ever started. */
+export function removeJobDir(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}
+
+/** Takes back a directory that was just claimed; one that is no longer empty stays. */
+export function removeEmptyDir(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // Not empty, or gone: a sweep takes it along.
   }
 }
 

@@ -10,7 +10,10 @@ import { lstatIfAny } from './owned-file.ts';
 export function assertOwnedDir(path: string): void {
   const stat = lstatSync(path);
   if (!stat.isDirectory()) {
-    throw new RunnerError('invalid', `${path} is not a real directory (a link or a file lies there); remove it or choose another`);
+    throw new RunnerError(
+      'invalid',
+      `${path} is not a real directory (a link or a file lies there); remove it or choose another`,
+    );
   }
   if (!platform.ownsPath(path, stat)) {
     throw new RunnerError('invalid', `${path} is not owned by the current user; choose another directory`);
@@ -24,7 +27,9 @@ function makeIfMissing(path: string): boolean {
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
-    throw new RunnerError('system', `cannot make the directory ${path}: ${messageOf(error)}`, { cause: error });
+    throw new RunnerError('system', `cannot make the directory ${path}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -48,13 +53,18 @@ function isPlainlyOurs(base: string, names: readonly string[]): boolean {
     entries(join(base, name)).some((run) => isTree(join(base, name, run, 'jobs')));
   return (
     names.some(holdsJobs) ||
-    names.every((name) => isSafeToken(name) && isTree(join(base, name)) && entries(join(base, name)).length === 0)
+    names.every(
+      (name) => isSafeToken(name) && isTree(join(base, name)) && entries(join(base, name)).length === 0,
+    )
   );
 }
 
 /** A home, or anything with hidden files of its own, is somebody's place even where it is private already. */
 function isSomebodysPlace(base: string, names: readonly string[]): boolean {
-  return names.some((name) => name.startsWith('.')) || `${resolve(homedir())}${sep}`.startsWith(`${resolve(base)}${sep}`);
+  return (
+    names.some((name) => name.startsWith('.')) ||
+    `${resolve(homedir())}${sep}`.startsWith(`${resolve(base)}${sep}`)
+  );
 }
 
 /**
@@ -77,7 +87,10 @@ function ensureBase(base: string, isDefault: boolean): void {
   }
   if (!isPrivate) platform.repairPrivateDir(base);
   if (!platform.isPrivate(base, lstatSync(base))) {
-    throw new RunnerError('invalid', `${base} cannot be made private to the current user; choose another jobs root`);
+    throw new RunnerError(
+      'invalid',
+      `${base} cannot be made private to the current user; choose another jobs root`,
+    );
   }
 }
 

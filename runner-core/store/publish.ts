@@ -1,4 +1,15 @@
-import { closeSync, constants, fsyncSync, ftruncateSync, linkSync, openSync, readdirSync, renameSync, utimesSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import type { OutcomeRecord } from '../job/records.ts';
@@ -97,10 +108,14 @@ function announce(jobDir: string): void {
   }
 }
 
+/** Gives reserved space back where no worker came to be. */
+export function releaseSpace(jobDir: string): void {
+  for (const part of ['reason', 'outcome', 'status'] as const) unlinkQuietly(reservePath(jobDir, part));
+}
+
 /** Removes what was only needed on the way to the record. */
 function tidy(jobDir: string): void {
   for (const name of readdirSync(jobDir)) {
     if (/^\.(reserve|lease|tmp)-/.test(name)) unlinkQuietly(join(jobDir, name));
   }
 }
-

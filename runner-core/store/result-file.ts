@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import type { ResultEvidence } from '../job/classify.ts';
-import type { MetaRecord, ResultBaseline } from '../job/records.ts';
 import { jsonProblem } from '../job/json-problem.ts';
+import type { MetaRecord, ResultBaseline } from '../job/records.ts';
 import { readOwned } from './owned-file.ts';
 
 function fingerprint(stat: BigIntStats): ResultBaseline {
@@ -36,7 +36,13 @@ export function inspectResult(meta: MetaRecord | undefined, capBytes: number): R
   if (stat.size === 0n) return { kind: 'empty' };
   const before = meta.result_baseline;
   const now = fingerprint(stat);
-  if (before && now.dev === before.dev && now.ino === before.ino && now.size === before.size && now.mtime_ns === before.mtime_ns) {
+  if (
+    before &&
+    now.dev === before.dev &&
+    now.ino === before.ino &&
+    now.size === before.size &&
+    now.mtime_ns === before.mtime_ns
+  ) {
     return { kind: 'stale' };
   }
   const bytes = Number(stat.size);
@@ -64,7 +70,8 @@ export function digestOf(path: string, capBytes: number): string | undefined {
       if (!stat.isFile() || stat.size > capBytes) return undefined;
       const hash = createHash('sha256');
       const buffer = Buffer.alloc(64 * 1024);
-      for (let got = readSync(fd, buffer); got > 0; got = readSync(fd, buffer)) hash.update(buffer.subarray(0, got));
+      for (let got = readSync(fd, buffer); got > 0; got = readSync(fd, buffer))
+        hash.update(buffer.subarray(0, got));
       return hash.digest('hex');
     } finally {
       closeSync(fd);

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { IDLE_OFF_SKILL as WORK_SKILL, ROOT_ENV, WORK_RUNS_ROOT_ENV } from '../limits.ts';
+import { ROOT_ENV, WORK_RUNS_ROOT_ENV, IDLE_OFF_SKILL as WORK_SKILL } from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import { isUsableBase } from './private-dir.ts';
 

@@ -42,8 +42,8 @@ export function sayIfSkipped(title: string): void {
 
 export async function playBoth(part: (play: Play) => Promise<void>): Promise<Record<SideName, Play>> {
   const [reference, ours] = await Promise.allSettled([playOne('reference', part), playOne('ours', part)]);
-  if (reference.status === 'rejected') throw labelled('reference', reference.reason);
-  if (ours.status === 'rejected') throw labelled('ours', ours.reason);
+  if (reference.status === 'rejected') throw reference.reason;
+  if (ours.status === 'rejected') throw ours.reason;
   return { reference: reference.value, ours: ours.value };
 }
 
@@ -53,14 +53,11 @@ async function playOne(side: SideName, part: (play: Play) => Promise<void>): Pro
     await part(play);
     return play;
   } catch (error) {
-    throw labelled(`after ${JSON.stringify(play.trace)}`, error);
+    const what = error instanceof Error ? error.message : String(error);
+    throw new Error(`${side}: ${what}\nafter ${play.trace.join('\n      ')}`, { cause: error });
   } finally {
     await play.close();
   }
-}
-
-function labelled(label: string, error: unknown): Error {
-  return new Error(`${label}: ${error instanceof Error ? error.message : error}`, { cause: error });
 }
 
 /** Fails unless each of `shown` begins a line of the trace. */

@@ -7,7 +7,6 @@ import {
   jobDirsBelow,
   listDirectory,
   modeOf,
-  parseJsonOfPython,
   readJobFile,
   readLog,
   readMeta,
@@ -29,6 +28,8 @@ export interface Job {
 }
 
 export interface CallOptions {
+  /** The whole environment, but for CE_PEER_JOBS_ROOT; a clean copy of this process's when not given. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly extra?: Readonly<Record<string, string>>;
   /** Variables to leave out of the environment. */
   readonly without?: readonly string[];
@@ -78,8 +79,8 @@ export class Play {
   }
 
   async cliWith(options: CallOptions, ...args: string[]): Promise<CliRun> {
-    const { without = [], extra, ...rest } = options;
-    const env = { ...this.temp.env, ...BRISK };
+    const { without = [], extra, env: chosen = this.temp.env, ...rest } = options;
+    const env = { ...chosen, ...BRISK, CE_PEER_JOBS_ROOT: this.temp.base };
     for (const name of without) Reflect.deleteProperty(env, name);
     const run = await this.temp.run(this.side, args, { ...rest, env, ...(extra && { extra }) });
     this.#adoptNewJobs();
@@ -102,10 +103,19 @@ export class Play {
 
   /** Starts a job that must start; `flags` come after `--skill s --run-id r`. */
   async start(worker: Argv, flags: readonly string[] = [], options: CallOptions = {}): Promise<Job> {
-    const before = this.#jobs.length;
-    const run = await this.cliWith(options, 'start', '--skill', 's', '--run-id', 'r', ...flags, '--', ...worker);
+    const run = await this.cliWith(
+      options,
+      'start',
+      '--skill',
+      's',
+      '--run-id',
+      'r',
+      ...flags,
+      '--',
+      ...worker,
+    );
     const job = this.#jobs.find(({ id }) => id === run.stdout.toString('utf8').trim());
-    if (run.code !== 0 || job === undefined || this.#jobs.length !== before + 1) {
+    if (run.code !== 0 || job === undefined) {
       throw new Error(`${this.side}: start gave ${run.code} and ${run.stdout}${run.stderr}`);
     }
     return job;
@@ -148,12 +158,20 @@ export class Play {
   /** Notes everything on the disk about the job that both sides must have the same. */
   record(job: Job, { log = true }: { log?: boolean } = {}): void {
     const { base } = this.temp;
-    const dirs = [job.dir, dirname(job.dir), dirname(dirname(job.dir)), dirname(dirname(dirname(job.dir))), base];
+    const dirs = [
+      job.dir,
+      dirname(job.dir),
+      dirname(dirname(job.dir)),
+      dirname(dirname(dirname(job.dir))),
+      base,
+    ];
     const files = this.filesOf(job);
     const meta: Record<string, unknown> = readMeta(job.dir);
     this.records[job.name] = {
       files,
-      fileModes: files.filter((name) => SHARED_FILES.includes(name)).map((name) => `${name} ${modeOf(join(job.dir, name))}`),
+      fileModes: files
+        .filter((name) => SHARED_FILES.includes(name))
+        .map((name) => `${name} ${modeOf(join(job.dir, name))}`),
       dirModes: dirs.map(modeOf),
       status: readJobFile(job.dir, 'status'),
       reason: this.reasonOf(job),
@@ -186,7 +204,7 @@ export class Play {
 
   #metaFields(meta: Readonly<Record<string, unknown>>): unknown {
     const fields = META_FIELDS.map((name) => [name, name in meta ? meta[name] : '<absent>']);
-    return parseJsonOfPython(this.normal(JSON.stringify(Object.fromEntries(fields))));
+    return JSON.parse(this.normal(JSON.stringify(Object.fromEntries(fields))));
   }
 
   /** Makes the job look as if it had been started so many seconds earlier. */
@@ -204,12 +222,15 @@ export class Play {
       .replace(/(\t)(\d+)s(?=\t|\n|$)/g, (_, tab, secs) => tab + about(secs))
       .replace(/("elapsed_secs": )(\d+)/g, (_, key, secs) => key + about(secs))
       .replace(/("secs_left": )(\d+)/g, (_, key, secs) => key + about(secs))
+      .replace(/(out\.log exceeded byte cap \()\d+/g, '$1…')
       .replace(/(; )(\d+)s( left before)/g, (_, before, secs, after) => before + about(secs) + after);
   }
 
   #adoptNewJobs(): void {
     const known = new Set(this.#jobs.map(({ dir }) => dir));
-    const fresh = jobDirsBelow(this.temp.root).filter((dir) => !known.has(dir) && lstatSync(dir).isDirectory());
+    const fresh = jobDirsBelow(this.temp.root).filter(
+      (dir) => !known.has(dir) && lstatSync(dir).isDirectory(),
+    );
     for (const dir of fresh) {
       this.#jobs.push({ id: basename(dir), dir, name: `<job ${this.#jobs.length + 1}>` });
       this.temp.ledger.registerJob(dir);

@@ -22,7 +22,8 @@ export class CliTimeout extends Error {
   override readonly name = 'CliTimeout';
 }
 
-const FOREIGN = /^(CE_PEER_|CE_WORK_|CROSS_MODEL_|PEER_JOBS_|VITEST|NODE_OPTIONS$|NODE_ENV$)/;
+const FOREIGN =
+  /^(CE_PEER_|CE_WORK_|CROSS_MODEL_|PEER_JOBS_|VITEST|npm_|(NODE_OPTIONS|NODE_ENV|BASE_URL|DEV|MODE|PROD|SSR|TEST|FORCE_TTY)$)/;
 
 /** This process's environment without anything that steers a job runner or the test runner, plus `extra`. */
 export function cleanEnv(extra: Readonly<Record<string, string>> = {}): Record<string, string> {

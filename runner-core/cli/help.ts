@@ -1,0 +1,72 @@
+import { EXIT_CODES } from '../index.ts';
+import type { Command } from './parse.ts';
+
+const EXIT_MEANINGS: readonly [number, string][] = [
+  [0, 'the command itself worked. What became of a job is on stdout, not in the exit code.'],
+  [
+    EXIT_CODES.unknown,
+    'it failed: unknown job, worker not found, nothing could be detached; jobs failed in different ways.',
+  ],
+  [EXIT_CODES.usage, 'it was called wrongly; for result: the job is still running.'],
+  [EXIT_CODES.absent, 'for result: the job settled without one, or the file is missing.'],
+  [EXIT_CODES.refused, 'a read was refused: wrong owner, a link, not a regular file, over its cap.'],
+];
+
+function usageOf(command: Command): string {
+  return `peer-jobs ${command.operation.name} [FLAGS]${command.words ? ` ${command.words.usage}` : ''}`;
+}
+
+function wrap(text: string, indent: number, width = 100): string {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line.length + word.length + 1 > width - indent && line !== '') lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.join(`\n${' '.repeat(indent)}`);
+}
+
+function table(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}${wrap(right, width + 2)}`).join('\n');
+}
+
+/** `peer-jobs --help`. */
+export function overview(commands: readonly Command[], version: string): string {
+  return `peer-jobs ${version}: detached, supervised jobs for coding agents.
+
+usage: peer-jobs COMMAND [FLAGS] …
+
+commands:
+${table([
+  ...commands.map(
+    (command) => [command.operation.name, command.operation.description.split('. ')[0] ?? ''] as const,
+  ),
+  ['mcp', 'Serve the same operations over MCP on stdin and stdout'],
+])}
+
+peer-jobs COMMAND --help explains the flags. A JOB is an id or the path of a job directory.
+
+exit codes:
+${table(EXIT_MEANINGS.map(([code, meaning]) => [String(code), meaning]))}
+`;
+}
+
+/** `peer-jobs COMMAND --help`. */
+export function helpFor(command: Command): string {
+  const flags = command.flags.map((flag) => {
+    const name = flag.value === undefined ? `--${flag.name}` : `--${flag.name} ${flag.value}`;
+    return [name, flag.description + (flag.repeatable ? ' May be repeated.' : '')] as const;
+  });
+  return `usage: ${usageOf(command)}
+
+${wrap(command.operation.description, 0)}
+
+flags:
+${table(flags)}
+`;
+}
+
+export function shortUsage(command: Command | undefined): string {
+  return command ? `usage: ${usageOf(command)}` : 'usage: peer-jobs COMMAND [FLAGS] …';
+}

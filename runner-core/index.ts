@@ -1,0 +1,14 @@
+/** The only public surface of the core. */
+export { EXIT_CODES, type FailureKind, messageOf, RunnerError } from './errors.ts';
+export { JOB_STATES, type JobState } from './job/state.ts';
+export { JOB_ID_ENV, ROOT_ENV, WORK_RUNS_ROOT_ENV } from './limits.ts';
+export type { JobRow } from './operations/fields.ts';
+export { list } from './operations/list.ts';
+export { log } from './operations/log.ts';
+export type { Annotations, Caller, Operation } from './operations/operation.ts';
+export { reap } from './operations/reap.ts';
+export { readArtifact, result } from './operations/result.ts';
+export { start } from './operations/start.ts';
+export { status } from './operations/status.ts';
+export { wait } from './operations/wait.ts';
+export { runSupervisor } from './supervisor/main.ts';

@@ -1,0 +1,61 @@
+/** The fields that several operations share. */
+import * as z from 'zod/mini';
+import { JOB_STATES } from '../job/state.ts';
+import { MAX_TIMER_SECS } from '../limits.ts';
+
+export const jobRef = z
+  .string()
+  .check(z.minLength(1), z.describe('A job id, or the path of a job directory.'));
+
+export const jobRefs = z
+  .array(z.string().check(z.minLength(1)))
+  .check(z.minLength(1), z.describe('Job ids, or paths of job directories.'));
+
+export const skillFilter = z.optional(
+  z.string().check(z.minLength(1), z.describe('Look for the jobs only among those of this skill.')),
+);
+
+export const seconds = (description: string) =>
+  z.number().check(z.gte(0), z.lte(MAX_TIMER_SECS), z.describe(description));
+
+export const positiveSeconds = (description: string) =>
+  z.number().check(z.gt(0), z.lte(MAX_TIMER_SECS), z.describe(description));
+
+export const positiveBytes = (description: string) => z.int().check(z.gt(0), z.describe(description));
+
+export const byteOffset = z.optional(
+  z.int().check(z.gte(0), z.describe('Byte to start at; next_offset of the last page.')),
+);
+
+export const jobState = z
+  .enum(JOB_STATES)
+  .check(
+    z.describe(
+      'done, failed, timeout, died-without-result: final. running. never-started: nothing was detached. unreadable: an ownership or sanity check failed, content withheld.',
+    ),
+  );
+
+export const jobRow = z.object({
+  ref: z.string().check(z.describe('The job as the caller named it.')),
+  job_id: z.string(),
+  job_dir: z.string(),
+  state: jobState,
+  skill: z.nullable(z.string()),
+  run_id: z.nullable(z.string()),
+  label: z.nullable(z.string()),
+  reason: z.string().check(z.describe('One line on how it ended; empty while it runs.')),
+  started_at: z.nullable(z.string()),
+  elapsed_secs: z.nullable(z.number()).check(z.describe('Seconds since the start, up to the end.')),
+  idle_secs: z.nullable(z.number()).check(z.describe('Seconds since the last output of a running job.')),
+  exit_code: z.nullable(z.number()),
+  signal: z.nullable(z.string()),
+  log_bytes: z.nullable(z.number()),
+  log_path: z.string(),
+  result_path: z.nullable(z.string()),
+});
+export type JobRow = z.infer<typeof jobRow>;
+
+/** A reference that names no job, beside the rows of those that do. */
+export const unknownRefs = z
+  .array(z.object({ ref: z.string(), problem: z.string() }))
+  .check(z.describe('References that name no job, each with the reason.'));

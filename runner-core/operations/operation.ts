@@ -1,0 +1,52 @@
+import type * as z from 'zod/mini';
+import type { Environment } from '../store/roots.ts';
+
+/** Who calls, and from where. Nothing else of the calling process matters to an operation. */
+export interface Caller {
+  readonly env: Environment;
+  /** Absolute; relative paths are taken from here. */
+  readonly cwd: string;
+  /** The file that runs supervisors: the bundled CLI. */
+  readonly entry: string;
+  /** Skill and run of a start that names none. */
+  readonly defaults?: { readonly skill: string; readonly runId: string };
+  /** What kind of program called, for the record. */
+  readonly client: string;
+  /** Ends a wait early; no job is touched. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told how things stand while a wait goes on. */
+  readonly onProgress?: ((standing: { settled: number; total: number; message: string }) => void) | undefined;
+}
+
+/** How an operation behaves, in the words of MCP tool annotations. */
+export interface Annotations {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
+}
+
+/** One thing that can be done with jobs. Tools, flags, help and tables are derived from it. */
+export interface Operation<
+  I extends z.ZodMiniObject = z.ZodMiniObject,
+  O extends z.ZodMiniObject = z.ZodMiniObject,
+> {
+  /** The command: `start`. */
+  readonly name: string;
+  /** The tool: `start_job`. */
+  readonly tool: string;
+  readonly title: string;
+  /** When to use it, when not, what to call next. */
+  readonly description: string;
+  readonly input: I;
+  readonly output: O;
+  readonly annotations: Annotations;
+  run(input: z.output<I>, caller: Caller): Promise<z.output<O>>;
+}
+
+/** Keeps the types of one operation's input and output together. */
+export function defineOperation<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
+  operation: Operation<I, O>,
+): Operation<I, O> {
+  return operation;
+}

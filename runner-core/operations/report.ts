@@ -1,0 +1,73 @@
+import { RunnerError } from '../errors.ts';
+import { isTerminal, type JobState } from '../job/state.ts';
+import { findJob } from '../store/find.ts';
+import { fileOf, jobIdOf, readMeta, readOutcome, readReason, startedAtMs } from '../store/job-dir.ts';
+import { lstatIfAny } from '../store/owned-file.ts';
+import type { JobRow } from './fields.ts';
+import type { Caller } from './operation.ts';
+
+export interface FoundJob {
+  readonly ref: string;
+  readonly jobDir: string;
+}
+
+/** The jobs that the references name, each once, and the references that name none. */
+export function findJobs(
+  refs: readonly string[],
+  caller: Caller,
+  skill: string | undefined,
+): { found: FoundJob[]; unknown: { ref: string; problem: string }[] } {
+  const found = new Map<string, FoundJob>();
+  const unknown: { ref: string; problem: string }[] = [];
+  for (const ref of new Set(refs)) {
+    try {
+      const jobDir = findJob(ref, { env: caller.env, cwd: caller.cwd, skill });
+      if (!found.has(jobDir)) found.set(jobDir, { ref, jobDir });
+    } catch (error) {
+      if (!(error instanceof RunnerError)) throw error;
+      unknown.push({ ref, problem: error.message });
+    }
+  }
+  return { found: [...found.values()], unknown };
+}
+
+/** Everything a caller is told of one job. Of an `unreadable` one nothing but its place is read. */
+export function describeJob({ ref, jobDir }: FoundJob, state: JobState): JobRow {
+  const trusted = state !== 'unreadable';
+  const meta = trusted ? readMeta(jobDir) : undefined;
+  const outcome = trusted && isTerminal(state) ? readOutcome(jobDir) : undefined;
+  const log = trusted ? lstatIfAny(fileOf(jobDir, 'log')) : undefined;
+  const started = trusted ? startedAtMs(jobDir, meta) : undefined;
+  const ended = isTerminal(state)
+    ? (lstatIfAny(fileOf(jobDir, 'status'))?.mtimeMs ?? Date.now())
+    : Date.now();
+  return {
+    ref,
+    job_id: jobIdOf(jobDir),
+    job_dir: jobDir,
+    state,
+    skill: meta?.skill ?? null,
+    run_id: meta?.run_id ?? null,
+    label: meta?.label ?? null,
+    reason: reasonOf(jobDir, state),
+    started_at: meta?.started_at ?? null,
+    elapsed_secs: outcome?.wall_secs ?? (started === undefined ? null : roundMs(ended - started)),
+    idle_secs: state === 'running' && log ? roundMs(Date.now() - log.mtimeMs) : null,
+    exit_code: outcome?.exit_code ?? null,
+    signal: outcome?.signal ?? null,
+    log_bytes: log?.size ?? null,
+    log_path: fileOf(jobDir, 'log'),
+    result_path: meta?.result_path ?? null,
+  };
+}
+
+/** Seconds with milliseconds, never negative. */
+function roundMs(ms: number): number {
+  return Math.max(0, Math.round(ms) / 1000);
+}
+
+function reasonOf(jobDir: string, state: JobState): string {
+  if (state === 'unreadable') return 'state unreadable (ownership or corruption); no result';
+  if (state === 'never-started') return readReason(jobDir) || 'never started; no result';
+  return state === 'running' ? '' : readReason(jobDir);
+}

@@ -1,0 +1,83 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { errnoOf, messageOf, RunnerError } from '../errors.ts';
+import { formatJobId, isJobId } from '../job/id.ts';
+import { CLAIM_ATTEMPTS } from '../limits.ts';
+import { platform } from '../platform/index.ts';
+import { claimFile, readOwned } from './owned-file.ts';
+import { ensurePrivateTree } from './private-dir.ts';
+import type { Workplace } from './roots.ts';
+
+/** Makes a new job directory in the run: an exclusive mkdir, so no two callers share one. */
+export function claimJobDir(place: Workplace, runId: string): string {
+  const jobs = join(place.runsRoot, runId, 'jobs');
+  for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
+    ensurePrivateTree(place.base, jobs, { defaultBase: place.defaultBase });
+    const jobDir = join(jobs, formatJobId(new Date(), randomBytes(4).toString('hex')));
+    try {
+      platform.makePrivateDir(jobDir);
+      return jobDir;
+    } catch (error) {
+      const code = errnoOf(error);
+      // ENOENT: a sweep took the empty run away in between.
+      if (code !== 'EEXIST' && code !== 'ENOENT') {
+        throw new RunnerError('system', `cannot make a job directory in ${jobs}: ${messageOf(error)}`, {
+          cause: error,
+        });
+      }
+    }
+  }
+  throw new RunnerError(
+    'system',
+    `could not claim a job directory in ${jobs} after ${CLAIM_ATTEMPTS} attempts; try again`,
+  );
+}
+
+/** The job that holds a key in a run; of racing starts, and of takeovers of a start that failed, one wins each number. */
+export interface KeyHolder {
+  readonly jobDir: string;
+  readonly number: number;
+}
+
+function keyName(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 40);
+}
+
+/** The last holder of `key` in the run, if any. */
+export function keyHolder(runFolder: string, key: string): KeyHolder | undefined {
+  const folder = join(runFolder, 'keys');
+  const prefix = `${keyName(key)}-`;
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  const number = Math.max(
+    0,
+    ...names.filter((name) => name.startsWith(prefix)).map((name) => Number(name.slice(prefix.length))),
+  );
+  if (number === 0) return undefined;
+  const jobId = readOwned(join(folder, `${prefix}${number}`), 256)
+    .toString('utf8')
+    .trim();
+  if (!isJobId(jobId))
+    throw new RunnerError('refused', `the record of this key in ${folder} is spoilt; use another key`);
+  return { jobDir: join(runFolder, 'jobs', jobId), number };
+}
+
+/** Gives `key` to a job, after `previous`; false if another caller was first. */
+export function takeKey(jobDir: string, key: string, previous: KeyHolder | undefined): boolean {
+  const runFolder = dirname(dirname(jobDir));
+  const folder = join(runFolder, 'keys');
+  ensurePrivateTree(runFolder, folder, { defaultBase: true });
+  try {
+    claimFile(join(folder, `${keyName(key)}-${(previous?.number ?? 0) + 1}`), `${basename(jobDir)}\n`);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}

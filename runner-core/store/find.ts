@@ -1,0 +1,112 @@
+import { readdirSync } from 'node:fs';
+import { basename, join, resolve, sep } from 'node:path';
+import { RunnerError } from '../errors.ts';
+import { isJobId, isSafeToken } from '../job/id.ts';
+import { fileOf } from './job-dir.ts';
+import { lstatIfAny } from './owned-file.ts';
+import { candidateBases, type Environment, extraRunsRoots, type RunsRoot, runsRootsOf } from './roots.ts';
+
+/** Names of the directories in `path`; links are not followed, and hidden work of a sweep is left out. */
+function directories(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isSafeToken(entry.name) && !entry.name.startsWith('.'))
+      .map((entry) => entry.name);
+  } catch {
+    // Not there, or closed to us: no jobs to be found in it.
+    return [];
+  }
+}
+
+function allRunsRoots(env: Environment, skill: string | undefined): RunsRoot[] {
+  if (skill !== undefined) return runsRootsOf(env, skill);
+  const roots = candidateBases(env).flatMap((base) =>
+    directories(base).map((name) => ({ path: join(base, name), skill: name })),
+  );
+  return [...roots, ...extraRunsRoots(env)];
+}
+
+/** Every run folder in which a job may lie. */
+export function* runFolders(
+  env: Environment,
+  skill?: string,
+): Generator<{ path: string; skill: string; runId: string }> {
+  for (const root of allRunsRoots(env, skill)) {
+    for (const runId of directories(root.path))
+      yield { path: join(root.path, runId), skill: root.skill, runId };
+  }
+}
+
+/** The job directories of one run folder. */
+export function jobsIn(runFolder: string): string[] {
+  const jobs = join(runFolder, 'jobs');
+  return directories(jobs).map((name) => join(jobs, name));
+}
+
+/** A separator, or what Windows also takes for one. */
+function looksLikePath(ref: string): boolean {
+  return ref.includes('/') || (sep === '\\' && /[\\:]/.test(ref));
+}
+
+/**
+ * The directory of the job that `ref` names: its id, matched as text, or the path of its directory, from `cwd`.
+ * Throws `unknown` where there is none, `invalid` where `ref` can be neither.
+ */
+export function findJob(
+  ref: string,
+  options: { env: Environment; cwd: string; skill?: string | undefined },
+): string {
+  if (looksLikePath(ref)) return findByPath(ref, options.cwd);
+  if (!isSafeToken(ref)) {
+    throw new RunnerError(
+      'invalid',
+      `invalid job ref ${JSON.stringify(ref)}: give a job id or the path of a job directory`,
+    );
+  }
+  if (options.skill !== undefined && !isSafeToken(options.skill)) {
+    throw new RunnerError(
+      'invalid',
+      `invalid skill ${JSON.stringify(options.skill)}: use letters, digits, ".", "_" and "-"`,
+    );
+  }
+  const found = new Set<string>();
+  for (const run of runFolders(options.env, options.skill)) {
+    const candidate = join(run.path, 'jobs', ref);
+    if (lstatIfAny(candidate)) found.add(candidate);
+  }
+  const [first, ...others] = found;
+  if (first === undefined) {
+    const places =
+      options.skill === undefined
+        ? candidateBases(options.env)
+        : runsRootsOf(options.env, options.skill).map((root) => root.path);
+    throw new RunnerError(
+      'unknown',
+      `job not found under ${places.join(', ')}: ${ref}; list shows the jobs there are`,
+    );
+  }
+  if (others.length > 0) {
+    throw new RunnerError(
+      'unknown',
+      `ambiguous job id ${ref}: ${found.size} jobs have it; pass the path of its directory`,
+    );
+  }
+  return first;
+}
+
+function findByPath(ref: string, cwd: string): string {
+  const path = resolve(cwd, ref);
+  const stat = lstatIfAny(path);
+  // A link in place of a job directory is reported as unreadable, not as unknown.
+  if (
+    stat &&
+    (stat.isDirectory() || stat.isSymbolicLink()) &&
+    (isJobId(basename(path)) || lstatIfAny(fileOf(path, 'meta')))
+  ) {
+    return path;
+  }
+  throw new RunnerError(
+    'unknown',
+    `no such job directory: ${JSON.stringify(ref)}; pass a job id, or the job_dir that start gave`,
+  );
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { lstatSync, readdirSync, renameSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SWEEP_AGE_MS } from '../limits.ts';
+import { platform } from '../platform/index.ts';
+import { jobsIn } from './find.ts';
+import { recordedState } from './job-dir.ts';
+
+/** Says whether anybody still works for this job; asked only for jobs without a terminal record. */
+export type IsLive = (jobDir: string) => Promise<boolean>;
+
+/**
+ * Removes the run folders beside `keepRunId` in which nothing happened for 24 hours and nothing lives, until
+ * `untilMs` (performance clock). Never throws; links are never followed. What it does not get to waits for the next start.
+ */
+export async function sweepRuns(
+  runsRoot: string,
+  keepRunId: string,
+  untilMs: number,
+  isLive: IsLive,
+): Promise<void> {
+  for (const name of list(runsRoot)) {
+    if (performance.now() > untilMs) return;
+    if (name === keepRunId) continue;
+    await sweepRun(runsRoot, name, isLive).catch(() => {
+      // Best effort: another sweep may have been there first, or the disk refuses.
+    });
+  }
+}
+
+async function sweepRun(runsRoot: string, name: string, isLive: IsLive): Promise<void> {
+  const folder = join(runsRoot, name);
+  if (!(await isExpired(folder, isLive))) return;
+  // Out of every reader's way first; a start that came into this run meanwhile gets it back.
+  const doomed = join(runsRoot, `.sweep-${randomBytes(4).toString('hex')}`);
+  renameSync(folder, doomed);
+  if (await isExpired(doomed, isLive)) await rm(doomed, { recursive: true, force: true });
+  else renameSync(doomed, folder);
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    // Not a directory, or closed to us: nothing to sweep there.
+    return [];
+  }
+}
+
+/** True for a real folder of the user's that is old throughout and holds no live job. */
+async function isExpired(folder: string, isLive: IsLive): Promise<boolean> {
+  const newest = Date.now() - SWEEP_AGE_MS;
+  const stat = lstatSync(folder);
+  if (!stat.isDirectory() || !platform.ownsPath(folder, stat) || stat.mtimeMs > newest) return false;
+  for (const jobDir of jobsIn(folder)) {
+    if (list(jobDir).some((file) => lstatSync(join(jobDir, file)).mtimeMs > newest)) return false;
+    if (recordedState(jobDir) === 'running' && (await isLive(jobDir))) return false;
+  }
+  return true;
+}

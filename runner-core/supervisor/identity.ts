@@ -1,0 +1,17 @@
+import type { PidRecord } from '../job/records.ts';
+import { platform } from '../platform/index.ts';
+
+/** This process, as the `pid` record names a supervisor. */
+export async function supervisorFields(): Promise<Partial<PidRecord>> {
+  return {
+    supervisor_pid: process.pid,
+    supervisor_pgid: await platform.groupOf(process.pid),
+    supervisor_identity: await platform.identify(process.pid),
+    boot: await platform.boot(),
+  };
+}
+
+/** This process, as a lease names its holder. */
+export async function ownHolder(): Promise<{ pid: number; identity: string }> {
+  return { pid: process.pid, identity: (await platform.identify(process.pid)) ?? '' };
+}

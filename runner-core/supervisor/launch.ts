@@ -1,0 +1,69 @@
+import { closeSync, constants, openSync } from 'node:fs';
+import { messageOf } from '../errors.ts';
+import { platform, type RunningWorker } from '../platform/index.ts';
+import { fileOf, jobIdOf } from '../store/job-dir.ts';
+import { replaceFile } from '../store/owned-file.ts';
+import { processesOf } from '../store/processes.ts';
+import { releaseSpace, reserveSpace } from '../store/publish.ts';
+import { monotonicMs } from './clock.ts';
+import { finish } from './finish.ts';
+import { supervisorFields } from './identity.ts';
+import type { StartSpec } from './spec.ts';
+import type { Supervised } from './supervise.ts';
+
+/**
+ * Starts the worker of a new job. Undefined where it could not be launched, which is then on record.
+ * Throws where the disk refuses what must be there first; then nothing runs.
+ */
+export async function launch(spec: StartSpec): Promise<Supervised | undefined> {
+  const { jobDir } = spec;
+  const supervisor = await supervisorFields();
+  try {
+    reserveSpace(jobDir);
+    // On disk before there is a worker: whoever finds us dead in between knows that one may have been started.
+    recordPids(jobDir, { ...supervisor, worker_pid: null });
+  } catch (error) {
+    releaseSpace(jobDir);
+    throw error;
+  }
+  await platform.adoptOrphans();
+  const startedMs = monotonicMs();
+  let worker: RunningWorker;
+  try {
+    worker = await spawnInto(fileOf(jobDir, 'log'), spec);
+  } catch (error) {
+    return giveUp(jobDir, `could not launch worker: ${messageOf(error)}`);
+  }
+  try {
+    recordPids(jobDir, {
+      ...supervisor,
+      worker_pid: worker.pid,
+      worker_identity: worker.identity,
+      job_name: worker.jobName,
+      started_monotonic_ms: startedMs,
+    });
+  } catch (error) {
+    await platform.tearDown({ processes: { ...processesOf(jobDir), worker }, graceMs: 0, own: true });
+    return giveUp(jobDir, `could not record the worker: ${messageOf(error)}`);
+  }
+  return { jobDir, worker, startedMs, role: 'supervisor' };
+}
+
+function recordPids(jobDir: string, record: Readonly<Record<string, unknown>>): void {
+  replaceFile(fileOf(jobDir, 'pid'), `${JSON.stringify(record)}\n`, { durable: false });
+}
+
+async function spawnInto(logPath: string, spec: StartSpec): Promise<RunningWorker> {
+  const logFd = openSync(logPath, constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0));
+  try {
+    const { argv, cwd, env } = spec;
+    return await platform.spawnWorker({ argv, cwd, env, logFd, jobId: jobIdOf(spec.jobDir) });
+  } finally {
+    closeSync(logFd);
+  }
+}
+
+function giveUp(jobDir: string, reason: string): undefined {
+  finish(jobDir, { state: 'failed', reason }, { ending: undefined, wallSecs: 0, classifiedBy: 'supervisor' });
+  return undefined;
+}

@@ -1,0 +1,22 @@
+import { messageOf } from '../errors.ts';
+import { platform } from '../platform/index.ts';
+import { adopt } from './adopt.ts';
+import { launch } from './launch.ts';
+import { supervisorSpec } from './spec.ts';
+import { supervise } from './supervise.ts';
+
+/** The whole life of a supervisor process: reads its spec, gets hold of its worker, acknowledges, watches to the end. */
+export async function runSupervisor(): Promise<void> {
+  const { spec: text, acknowledge } = platform.receiveSpec();
+  let supervised: Awaited<ReturnType<typeof launch>>;
+  try {
+    const spec = supervisorSpec.parse(JSON.parse(text));
+    supervised = spec.mode === 'start' ? await launch(spec) : await adopt(spec);
+  } catch (error) {
+    // The caller sent half a spec and died, the disk refused, or another adopter was faster: no worker is held.
+    acknowledge(JSON.stringify({ ok: false, problem: messageOf(error) }));
+    return;
+  }
+  acknowledge(JSON.stringify({ ok: true }));
+  if (supervised) await supervise(supervised);
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTerminal, type JobState } from '../job/state.ts';
+import { platform } from '../platform/index.ts';
+import { isOwnJobDir, readMeta, recordedState } from '../store/job-dir.ts';
+import { currentLease, type Lease, releaseLease, takeLease } from '../store/lease.ts';
+import { processesOf } from '../store/processes.ts';
+import { ownHolder } from './identity.ts';
+import { recordEnd, supervisorOf } from './settle.ts';
+
+/** Beyond the grace, what a healthy supervisor may need to end a tree and write the record. */
+const SUPERVISOR_MARGIN_MS = 5000;
+const POLL_MS = 20;
+
+/**
+ * Ends a job now, whatever state it is in, and gives the state that follows. The supervisor is asked first; where it is
+ * gone, stopped or does not answer, the caller ends the tree and writes the record itself. Settled jobs stay as they are.
+ * `graceMs` is used where the job records none.
+ */
+export async function reapJob(jobDir: string, graceMs: number): Promise<JobState> {
+  const state = recordedState(jobDir);
+  if (isTerminal(state) || state === 'never-started' || !isOwnJobDir(jobDir)) return state;
+  const job = processesOf(jobDir);
+  const before = currentLease(jobDir);
+  const supervisor = await supervisorOf(job, before);
+  // Out of sight in another pid namespace: what cannot be reached must not be declared dead.
+  if (supervisor.state === 'unknown') return 'running';
+  const lives = supervisor.state === 'alive' || (await platform.treeLives(job)) !== 'no';
+  // Nothing to end, and no way to tell how it ended.
+  if (state === 'unreadable' && !lives) return state;
+  if (supervisor.state === 'alive' && !supervisor.stopped && (await platform.requestReap(job))) {
+    const grace = (readMeta(jobDir)?.supervision?.grace ?? graceMs / 1000) * 1000;
+    const settled = await awaitRecord(jobDir, grace + SUPERVISOR_MARGIN_MS);
+    if (settled) return settled;
+  }
+  return takeOver(jobDir);
+}
+
+/** The terminal state, once it is recorded; undefined if the budget passes before. */
+async function awaitRecord(jobDir: string, budgetMs: number): Promise<JobState | undefined> {
+  for (const until = performance.now() + budgetMs; performance.now() < until; await sleep(POLL_MS)) {
+    const state = recordedState(jobDir);
+    if (isTerminal(state)) return state;
+  }
+  return undefined;
+}
+
+async function takeOver(jobDir: string): Promise<JobState> {
+  const job = processesOf(jobDir);
+  const lease = await leaseIfAny(jobDir);
+  const workerAt = job.worker
+    ? await platform.whereabouts(job.worker.pid, job.worker.identity, job.circumstances)
+    : undefined;
+  try {
+    return await recordEnd(jobDir, (evident) => {
+      if (evident.state === 'done') {
+        return { state: 'done', reason: 'worker published its result before reap (supervisor was gone)' };
+      }
+      if (workerAt?.state !== 'alive' || evident.state === 'failed') return evident;
+      return {
+        state: 'timeout',
+        reason: 'reaped by request; supervisor was gone, worker tree killed by reap',
+      };
+    });
+  } finally {
+    if (lease) releaseLease(jobDir, lease);
+    // A supervisor that was only stopped finds the record, and ends.
+    if (job.supervisor) {
+      const at = await platform.whereabouts(job.supervisor.pid, job.supervisor.identity, job.circumstances);
+      if (at.state === 'alive' && at.stopped) platform.resume(at.pid);
+    }
+  }
+}
+
+/** The kill and the record are safe without the lease too; a full disk must not keep a worker alive. */
+async function leaseIfAny(jobDir: string): Promise<Lease | undefined> {
+  try {
+    return takeLease(jobDir, currentLease(jobDir), await ownHolder());
+  } catch {
+    return undefined;
+  }
+}
