@@ -120,6 +120,15 @@ export async function recordEnd(jobDir: string, judge: (verdict: Verdict) => Ver
   return recordedState(jobDir);
 }
 
+/** Ends what a start began whose supervisor never acknowledged, and records it if anything was detached at all. */
+export async function endUnacknowledged(jobDir: string): Promise<void> {
+  if (recordedState(jobDir) !== 'running') return;
+  await recordEnd(jobDir, () => ({
+    state: 'failed',
+    reason: 'the supervisor did not acknowledge the start',
+  }));
+}
+
 async function awaitWinner(jobDir: string): Promise<JobState> {
   const until = performance.now() + WINNER_BUDGET_MS;
   for (;;) {

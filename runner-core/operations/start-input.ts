@@ -1,0 +1,73 @@
+/** What a start is told. */
+import * as z from 'zod/mini';
+import { positiveBytes, positiveSeconds, seconds } from './fields.ts';
+
+const token = (description: string) =>
+  z.string().check(z.describe(`${description} Letters, digits, ".", "_" and "-".`));
+
+export const supervision = z.object({
+  idle: z.nullable(z.number()),
+  hard: z.number(),
+  log_max: z.number(),
+  result_max: z.number(),
+  poll: z.number(),
+  grace: z.number(),
+});
+
+export const startInput = z.strictObject({
+  argv: z
+    .array(z.string())
+    .check(
+      z.minLength(1),
+      z.describe(
+        'The worker as an argument list, never a shell line; for shell syntax pass ["sh", "-c", "…"].',
+      ),
+    ),
+  skill: z.optional(token('Who the job belongs to; groups runs.')),
+  run_id: z.optional(token('Groups the jobs of one run.')),
+  label: z.optional(token('A name to tell the job by.')),
+  input_digest: z.optional(
+    z.string().check(z.describe('Kept in the record, for the caller to recognise its input.')),
+  ),
+  result_path: z.optional(
+    z
+      .string()
+      .check(
+        z.minLength(1),
+        z.describe(
+          'The file that the worker will write: done then requires it fresh and non-empty. From cwd.',
+        ),
+      ),
+  ),
+  result_format: z.optional(
+    z.enum(['json']).check(z.describe('What the result must be to count: a valid JSON document.')),
+  ),
+  cwd: z.optional(z.string().check(z.minLength(1), z.describe('Folder that the worker runs in.'))),
+  env: z.optional(
+    z
+      .record(z.string(), z.nullable(z.string()))
+      .check(
+        z.describe(
+          'Changes to the environment that the worker inherits; null unsets. Never written to disk.',
+        ),
+      ),
+  ),
+  key: z.optional(
+    z
+      .string()
+      .check(
+        z.minLength(1),
+        z.describe('Start at most one job with this key in the run: a repeated start gives the first one.'),
+      ),
+  ),
+  idle_secs: z.optional(
+    seconds('End the job after so many seconds without output. 0 switches that off where the skill may.'),
+  ),
+  hard_secs: z.optional(positiveSeconds('End the job after so many seconds.')),
+  log_max_bytes: z.optional(positiveBytes('End the job when its output exceeds this.')),
+  result_max_bytes: z.optional(positiveBytes('A larger result is a failure.')),
+  grace_secs: z.optional(positiveSeconds('Seconds between the polite end and the kill.')),
+  sweep: z.optional(z.boolean().check(z.describe('Remove sibling runs older than a day (true).'))),
+  wait_secs: z.optional(seconds('Wait so long for the job to settle before answering (0).')),
+});
+export type StartInput = z.output<typeof startInput>;

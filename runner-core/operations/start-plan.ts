@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { RunnerError } from '../errors.ts';
+import { isSafeToken } from '../job/id.ts';
+import { mayDisableIdle, type Supervision, supervisionFor } from '../job/windows.ts';
+import { MAX_TOKEN_LENGTH } from '../limits.ts';
+import { type Workplace, workplaceFor } from '../store/roots.ts';
+import type { Caller } from './operation.ts';
+import type { StartInput } from './start-input.ts';
+import type { KeyedStart } from './start-key.ts';
+
+/** A start with everything decided that can be decided without touching the disk. */
+export interface Plan extends KeyedStart {
+  readonly request: StartInput;
+  readonly skill: string;
+  readonly runId: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly supervision: Supervision;
+  readonly place: Workplace;
+}
+
+/** Everything that can be judged before the disk is touched. */
+export function planFor(request: StartInput, caller: Caller): Plan {
+  const skill = tokenOf('skill', request.skill ?? caller.defaults?.skill);
+  const runId = tokenOf('run id', request.run_id ?? caller.defaults?.runId);
+  if (request.label !== undefined) tokenOf('label', request.label);
+  for (const argument of request.argv) refuseNul('argument', argument);
+  for (const [name, value] of Object.entries(request.env ?? {})) {
+    refuseNul('environment', `${name}${value ?? ''}`);
+    if (name === '' || name.includes('=')) {
+      throw new RunnerError(
+        'invalid',
+        `invalid environment name ${JSON.stringify(name)}: give NAME without "="`,
+      );
+    }
+  }
+  if (request.idle_secs === 0 && !mayDisableIdle(skill)) {
+    throw new RunnerError(
+      'invalid',
+      `the idle window cannot be switched off for skill ${skill}; give the seconds that the worker may be silent`,
+    );
+  }
+  const place = workplaceFor(caller.env, skill);
+  return {
+    request,
+    skill,
+    runId,
+    cwd: resolve(caller.cwd, request.cwd ?? '.'),
+    env: environmentOf(caller, request.env ?? {}),
+    supervision: supervisionFor(caller.env, skill, request),
+    place,
+    key: request.key,
+    runFolder: resolve(place.runsRoot, runId),
+  };
+}
+
+function tokenOf(what: string, value: string | undefined): string {
+  if (value === undefined) throw new RunnerError('usage', `no ${what} given`);
+  if (isSafeToken(value)) return value;
+  const shown = JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
+  throw new RunnerError(
+    'invalid',
+    `invalid ${what} ${shown}: use 1 to ${MAX_TOKEN_LENGTH} of A-Z a-z 0-9 . _ - and not only dots`,
+  );
+}
+
+function refuseNul(what: string, value: string): void {
+  if (value.includes('\0'))
+    throw new RunnerError('invalid', `an ${what} holds a NUL character, which no program can be given`);
+}
+
+function environmentOf(
+  caller: Caller,
+  changes: Readonly<Record<string, string | null>>,
+): Record<string, string> {
+  const merged = Object.entries({ ...caller.env, ...changes });
+  return Object.fromEntries(
+    merged.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
