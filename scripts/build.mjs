@@ -7,9 +7,11 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 
-// Bundled CommonJS packages ask for Node's own modules through `require`, which an ES module does not have.
-const requireForCommonJs =
-  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
+// As one function body, a bundle loads Node's own modules when they are used and not all of them at the start, which
+// import statements would; so it needs the two things that only an ES module has.
+const moduleScope =
+  "import{createRequire as __createRequire}from'node:module';" +
+  'const require=__createRequire(import.meta.url);const __moduleUrl=import.meta.url;';
 
 const programs = [
   {
@@ -28,13 +30,15 @@ async function bundle({ entry, outfile, shebang, mode }) {
     entryPoints: [entry],
     outfile,
     bundle: true,
-    format: 'esm',
+    format: 'iife',
+    // Half the text is half the time to parse it.
+    minify: true,
     platform: 'node',
     target: 'node20',
     // A native addon cannot be bundled. It is imported when used, and the programs do without it where they can.
     external: ['koffi'],
-    banner: { js: shebang + requireForCommonJs },
-    define: { __VERSION__: JSON.stringify(version) },
+    banner: { js: shebang + moduleScope },
+    define: { __VERSION__: JSON.stringify(version), 'import.meta.url': '__moduleUrl' },
     charset: 'utf8',
     legalComments: 'none',
     sourcemap: false,

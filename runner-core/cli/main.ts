@@ -81,5 +81,6 @@ async function main(args: readonly string[]): Promise<number> {
   return exitCode;
 }
 
-const code = await main(process.argv.slice(2));
-if (code >= 0) process.exit(code);
+void main(process.argv.slice(2)).then((code) => {
+  if (code >= 0) process.exit(code);
+});

@@ -14,7 +14,7 @@ const POLL_MS = 20;
 
 /** The job that was started with this key before, once it is under way; undefined where this start may go on. */
 export async function firstWithKey({ runFolder, key }: KeyedStart): Promise<string | undefined> {
-  const holder = key === undefined ? undefined : keyHolder(runFolder, key);
+  const holder = key === undefined ? undefined : await keyHolder(runFolder, key);
   return holder && (await underWay(holder.jobDir)) ? holder.jobDir : undefined;
 }
 
@@ -28,16 +28,16 @@ export async function yieldToFirst(
 ): Promise<string | undefined> {
   if (key === undefined) return undefined;
   for (
-    let previous: KeyHolder | undefined = keyHolder(runFolder, key);
+    let previous: KeyHolder | undefined = await keyHolder(runFolder, key);
     ;
-    previous = keyHolder(runFolder, key)
+    previous = await keyHolder(runFolder, key)
   ) {
     if (previous && (await underWay(previous.jobDir))) {
       removeJobDir(jobDir);
       return previous.jobDir;
     }
-    if (takeKey(jobDir, key, previous)) return undefined;
-    if (keyHolder(runFolder, key) === undefined)
+    if (await takeKey(jobDir, key, previous)) return undefined;
+    if ((await keyHolder(runFolder, key)) === undefined)
       throw new RunnerError('system', `the keys of ${runFolder} were removed meanwhile; start again`);
   }
 }

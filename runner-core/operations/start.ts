@@ -49,7 +49,7 @@ export const start = defineOperation({
 async function startJob(plan: Plan, caller: Caller): Promise<{ jobDir: string; reused: boolean }> {
   const first = await firstWithKey(plan);
   if (first !== undefined) return { jobDir: first, reused: true };
-  const jobDir = claimJobDir(plan.place, plan.runId);
+  const jobDir = await claimJobDir(plan.place, plan.runId);
   const sweeping = plan.request.sweep === false ? undefined : sweep(plan);
   const argv = prepare(jobDir, plan, caller);
   const winner = await yieldToFirst(plan, jobDir);

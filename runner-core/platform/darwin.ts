@@ -31,9 +31,13 @@ export function parsePs(output: string): PsLine[] {
 }
 
 async function run(program: string, args: readonly string[]): Promise<string> {
-  const { execa } = await import('execa');
-  const { stdout } = await execa(program, args, { reject: false, env: { LC_ALL: 'C' } });
-  return stdout;
+  const { execFile } = await import('node:child_process');
+  return new Promise((resolve) => {
+    // ps exits 1 where no process matches: what it printed is the answer.
+    execFile(program, args, { env: { LC_ALL: 'C' }, maxBuffer: 64 * 1024 * 1024 }, (_error, stdout) =>
+      resolve(stdout),
+    );
+  });
 }
 
 let bootTime: Promise<string> | undefined;

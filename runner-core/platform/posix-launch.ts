@@ -39,7 +39,7 @@ export function resolvePosixWorker(
   const complain = (problem: string): RunnerError =>
     new RunnerError('preflight', `worker ${JSON.stringify(program)} ${problem}`);
   if (!program.includes('/')) {
-    const found = findOnPath(program, cwd, env['PATH']);
+    const found = findOnPath(program, cwd, env.PATH);
     if (found === undefined) throw complain('was not found on PATH; give its absolute path or install it');
     return [found, ...rest];
   }

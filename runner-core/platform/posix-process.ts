@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -17,11 +16,12 @@ const ORPHANED = 'exec 3<&0; "$@" <&3 3<&- &';
 
 /** Runs a detached supervisor, sends it the spec, and waits for the line with which it acknowledges. */
 export async function detachPosix(order: DetachOrder, table: ProcessTable): Promise<string> {
+  const { spawn } = await import('node:child_process');
   const shell = spawn('/bin/sh', ['-c', ORPHANED, 'sh', process.execPath, order.entry, '__supervise'], {
     cwd: '/',
     detached: true,
     // The caller's environment travels in the spec; NODE_OPTIONS and the like must not reach the supervisor.
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', [SUPERVISES_ENV]: order.jobId },
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', [SUPERVISES_ENV]: order.jobId },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   let answer = '';
@@ -100,6 +100,7 @@ export const awaitedChildren = new Set<number>();
 export async function spawnPosixWorker(order: WorkerOrder, table: ProcessTable): Promise<RunningWorker> {
   const [program = '', ...args] = order.argv;
   assertExecutableFormat(program);
+  const { spawn } = await import('node:child_process');
   const child = spawn(program, args, {
     cwd: order.cwd,
     env: { ...order.env, [JOB_ID_ENV]: order.jobId },

@@ -29,7 +29,7 @@ export function createPosixPlatform(table: ProcessTable): Platform {
 
     defaultBases: (env) => {
       const name = `compound-engineering-${geteuid?.() ?? 'user'}`;
-      return [...new Set([`/tmp/${name}`, `${env['TMPDIR'] || '/tmp'}/${name}`])];
+      return [...new Set([`/tmp/${name}`, `${env.TMPDIR || '/tmp'}/${name}`])];
     },
     makePrivateDir: (path) => mkdirSync(path, { mode: PRIVATE_MODE }),
     repairPrivateDir: (path) => chmodSync(path, PRIVATE_MODE),

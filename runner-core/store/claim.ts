@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
@@ -10,7 +9,8 @@ import { ensurePrivateTree } from './private-dir.ts';
 import type { Workplace } from './roots.ts';
 
 /** Makes a new job directory in the run: an exclusive mkdir, so no two callers share one. */
-export function claimJobDir(place: Workplace, runId: string): string {
+export async function claimJobDir(place: Workplace, runId: string): Promise<string> {
+  const { randomBytes } = await import('node:crypto');
   const jobs = join(place.runsRoot, runId, 'jobs');
   for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
     ensurePrivateTree(place.base, jobs, { defaultBase: place.defaultBase });
@@ -40,14 +40,15 @@ export interface KeyHolder {
   readonly number: number;
 }
 
-function keyName(key: string): string {
+async function keyName(key: string): Promise<string> {
+  const { createHash } = await import('node:crypto');
   return createHash('sha256').update(key).digest('hex').slice(0, 40);
 }
 
 /** The last holder of `key` in the run, if any. */
-export function keyHolder(runFolder: string, key: string): KeyHolder | undefined {
+export async function keyHolder(runFolder: string, key: string): Promise<KeyHolder | undefined> {
   const folder = join(runFolder, 'keys');
-  const prefix = `${keyName(key)}-`;
+  const prefix = `${await keyName(key)}-`;
   let names: string[];
   try {
     names = readdirSync(folder);
@@ -69,12 +70,16 @@ export function keyHolder(runFolder: string, key: string): KeyHolder | undefined
 }
 
 /** Gives `key` to a job, after `previous`; false if another caller was first. */
-export function takeKey(jobDir: string, key: string, previous: KeyHolder | undefined): boolean {
+export async function takeKey(
+  jobDir: string,
+  key: string,
+  previous: KeyHolder | undefined,
+): Promise<boolean> {
   const runFolder = dirname(dirname(jobDir));
   const folder = join(runFolder, 'keys');
   ensurePrivateTree(runFolder, folder, { defaultBase: true });
   try {
-    claimFile(join(folder, `${keyName(key)}-${(previous?.number ?? 0) + 1}`), `${basename(jobDir)}\n`);
+    claimFile(join(folder, `${await keyName(key)}-${(previous?.number ?? 0) + 1}`), `${basename(jobDir)}\n`);
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;

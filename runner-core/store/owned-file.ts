@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -109,7 +108,7 @@ export function createExclusive(path: string, data: Buffer | string): void {
 
 /** Writes a new file beside `path`, complete and on the disk, and gives its path. */
 function writeBeside(path: string, data: Buffer | string, durable: boolean): string {
-  const temporary = join(dirname(path), `.tmp-${randomBytes(6).toString('hex')}`);
+  const temporary = join(dirname(path), `.tmp-${process.pid}-${process.hrtime.bigint()}`);
   const fd = openSync(temporary, OPEN_NEW, 0o600);
   try {
     writeAll(fd, Buffer.from(data));

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import type { ResultEvidence } from '../job/classify.ts';
 import { jsonProblem } from '../job/json-problem.ts';
@@ -62,8 +61,9 @@ function readProblem(path: string, capBytes: number): string | undefined {
 }
 
 /** SHA-256 of a result, in hex; undefined where it is not a plain file of at most `capBytes`. */
-export function digestOf(path: string, capBytes: number): string | undefined {
+export async function digestOf(path: string, capBytes: number): Promise<string | undefined> {
   try {
+    const { createHash } = await import('node:crypto');
     const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
       const stat = fstatSync(fd);

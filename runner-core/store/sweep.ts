@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +32,7 @@ async function sweepRun(runsRoot: string, name: string, isLive: IsLive): Promise
   const folder = join(runsRoot, name);
   if (!(await isExpired(folder, isLive))) return;
   // Out of every reader's way first; a start that came into this run meanwhile gets it back.
-  const doomed = join(runsRoot, `.sweep-${randomBytes(4).toString('hex')}`);
+  const doomed = join(runsRoot, `.sweep-${process.pid}-${process.hrtime.bigint()}`);
   renameSync(folder, doomed);
   if (await isExpired(doomed, isLive)) await rm(doomed, { recursive: true, force: true });
   else renameSync(doomed, folder);

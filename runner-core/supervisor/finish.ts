@@ -23,7 +23,7 @@ function signalName(number: number): string {
   return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `SIG${number}`;
 }
 
-function outcomeOf(jobDir: string, verdict: Verdict, facts: EndFacts): OutcomeRecord {
+async function outcomeOf(jobDir: string, verdict: Verdict, facts: EndFacts): Promise<OutcomeRecord> {
   const meta = readMeta(jobDir);
   const cap = meta?.supervision?.result_max ?? RESULT_MAX_BYTES.fallback;
   const result = inspectResult(meta, cap);
@@ -42,14 +42,16 @@ function outcomeOf(jobDir: string, verdict: Verdict, facts: EndFacts): OutcomeRe
     log_bytes: lstatIfAny(fileOf(jobDir, 'log'))?.size ?? null,
     result_bytes: result.kind === 'present' ? result.bytes : null,
     result_sha256:
-      result.kind === 'present' && meta?.result_path ? (digestOf(meta.result_path, cap) ?? null) : null,
+      result.kind === 'present' && meta?.result_path
+        ? ((await digestOf(meta.result_path, cap)) ?? null)
+        : null,
     classified_by: facts.classifiedBy,
   };
 }
 
 /** Publishes the end of a job now; false where another record stood already. Throws what the disk says. */
-export function finish(jobDir: string, verdict: Verdict, facts: EndFacts): boolean {
-  return publish(jobDir, verdict, outcomeOf(jobDir, verdict, facts));
+export async function finish(jobDir: string, verdict: Verdict, facts: EndFacts): Promise<boolean> {
+  return publish(jobDir, verdict, await outcomeOf(jobDir, verdict, facts));
 }
 
 const RETRY_PAUSES_MS = [50, 200, 1000, 5000, 15_000, 40_000];
@@ -58,7 +60,7 @@ const RETRY_PAUSES_MS = [50, 200, 1000, 5000, 15_000, 40_000];
 export async function finishPatiently(jobDir: string, verdict: Verdict, facts: EndFacts): Promise<void> {
   for (const pause of [...RETRY_PAUSES_MS, undefined]) {
     try {
-      finish(jobDir, verdict, facts);
+      await finish(jobDir, verdict, facts);
       return;
     } catch (error) {
       if (!isOwnJobDir(jobDir) || errnoOf(error) === undefined) throw error;

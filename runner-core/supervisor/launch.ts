@@ -63,7 +63,11 @@ async function spawnInto(logPath: string, spec: StartSpec): Promise<RunningWorke
   }
 }
 
-function giveUp(jobDir: string, reason: string): undefined {
-  finish(jobDir, { state: 'failed', reason }, { ending: undefined, wallSecs: 0, classifiedBy: 'supervisor' });
+async function giveUp(jobDir: string, reason: string): Promise<undefined> {
+  await finish(
+    jobDir,
+    { state: 'failed', reason },
+    { ending: undefined, wallSecs: 0, classifiedBy: 'supervisor' },
+  );
   return undefined;
 }

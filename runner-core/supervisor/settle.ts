@@ -112,7 +112,7 @@ export async function recordEnd(jobDir: string, judge: (verdict: Verdict) => Ver
       ? verdict
       : { ...verdict, reason: `${verdict.reason}; could not end process ${leftovers.join(', ')}` };
   try {
-    finish(jobDir, named, { ending: { kind: 'lost' }, wallSecs: undefined, classifiedBy: 'caller' });
+    await finish(jobDir, named, { ending: { kind: 'lost' }, wallSecs: undefined, classifiedBy: 'caller' });
   } catch {
     // A full or read-only disk: the next question tries again, and this one is answered all the same.
     return named.state;
