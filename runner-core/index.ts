@@ -11,4 +11,3 @@ export { readArtifact, result } from './operations/result.ts';
 export { start } from './operations/start.ts';
 export { status } from './operations/status.ts';
 export { wait } from './operations/wait.ts';
-export { runSupervisor } from './supervisor/main.ts';

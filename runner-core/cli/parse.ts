@@ -98,7 +98,7 @@ export function parseCommand(command: Command, args: readonly string[]): Invocat
     Object.assign(input, fieldOf(command, flag, value, input));
   }
   assignWords(command, positionals, split === -1 ? [] : args.slice(split + 1), input);
-  return { input, json: values['json'] === true };
+  return { input, json: values.json === true };
 }
 
 function parseFlags(command: Command, args: readonly string[]) {
@@ -142,14 +142,14 @@ function fieldOf(
     case 'env':
       return {
         env: {
-          ...Object(soFar['env']),
+          ...Object(soFar.env),
           ...Object.fromEntries([value].flat().map((pair) => assignment(String(pair)))),
         },
       };
     case 'unset-env':
       return {
         env: {
-          ...Object(soFar['env']),
+          ...Object(soFar.env),
           ...Object.fromEntries([value].flat().map((name) => [String(name), null])),
         },
       };
@@ -189,17 +189,17 @@ function assignWords(
     case 'argv':
       if (words.length > 0)
         throw new RunnerError('usage', `unexpected ${JSON.stringify(words[0])}; place the worker after "--"`);
-      input['argv'] = after;
+      input.argv = after;
       return;
     case 'jobs':
       if (words.length === 0)
         throw new RunnerError('usage', 'name at least one job: its id, or the path of its directory');
-      input['jobs'] = words;
+      input.jobs = words;
       return;
     case 'job':
       if (words.length > 1)
         throw new RunnerError('usage', `one job at a time; unexpected ${JSON.stringify(words[1])}`);
-      if (words[0] !== undefined) input['job'] = words[0];
+      if (words[0] !== undefined) input.job = words[0];
       return;
     default:
       if (words.length > 0) throw new RunnerError('usage', `unexpected ${JSON.stringify(words[0])}`);

@@ -95,9 +95,11 @@ const rules: Rule[] = [
     { path: 'server/main.ts', text: "export * from '../runner-core/limits.ts';" },
   ),
   importRule(
-    'cli/ imports of runner-core/ only its index.ts and cli/ itself',
+    'cli/ imports of runner-core/ only its index.ts and cli/ itself; its entry also runs the supervisor',
     (path) => isIn(path, 'runner-core/cli/'),
-    ({ target }) => inRunnerCore(target) && !isIn(target, 'runner-core/index.ts', 'runner-core/cli/'),
+    ({ target }) =>
+      inRunnerCore(target) &&
+      !isIn(target, 'runner-core/index.ts', 'runner-core/cli/', 'runner-core/supervisor/main.ts'),
     { path: 'runner-core/cli/parse.ts', text: "import type { Start } from '../operations/start.ts';" },
   ),
   importRule(
