@@ -14,6 +14,8 @@ export interface Caller {
   readonly client: string;
   /** Ends a wait early; no job is touched. */
   readonly signal?: AbortSignal | undefined;
+  /** How long a wait lasts that names no time, and at most, in seconds: what the caller's own caller bears. */
+  readonly wait?: { readonly defaultSecs: number; readonly maxSecs: number } | undefined;
   /** Told how things stand while a wait goes on. */
   readonly onProgress?: ((standing: { settled: number; total: number; message: string }) => void) | undefined;
 }
@@ -49,4 +51,9 @@ export function defineOperation<I extends z.ZodMiniObject, O extends z.ZodMiniOb
   operation: Operation<I, O>,
 ): Operation<I, O> {
   return operation;
+}
+
+/** How long to wait, in seconds: as asked for, else as this caller waits, else `fallback`; never longer than it bears. */
+export function waitSecs(asked: number | undefined, { wait }: Caller, fallback: number): number {
+  return Math.min(asked ?? wait?.defaultSecs ?? fallback, wait?.maxSecs ?? Number.POSITIVE_INFINITY);
 }

@@ -14,7 +14,7 @@ import { detachSupervisor } from '../supervisor/detach.ts';
 import { endUnacknowledged, isLive } from '../supervisor/settle.ts';
 import { awaitJobs } from './await-jobs.ts';
 import { jobRow } from './fields.ts';
-import { type Caller, defineOperation } from './operation.ts';
+import { type Caller, defineOperation, waitSecs } from './operation.ts';
 import { describeJob } from './report.ts';
 import { startInput, supervision } from './start-input.ts';
 import { firstWithKey, yieldToFirst } from './start-key.ts';
@@ -38,7 +38,7 @@ export const start = defineOperation({
     const job = { ref: jobIdOf(jobDir), jobDir };
     const [watched] = await awaitJobs(
       [job],
-      { budgetMs: (request.wait_secs ?? 0) * 1000, until: 'all' },
+      { budgetMs: waitSecs(request.wait_secs ?? 0, caller, 0) * 1000, until: 'all' },
       caller,
     );
     const inForce = readMeta(jobDir)?.supervision ?? plan.supervision;

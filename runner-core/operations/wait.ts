@@ -4,7 +4,7 @@ import { REAP_SETTLE_SECS, WAIT_DEFAULT_SECS } from '../limits.ts';
 import { readMeta, startedAtMs } from '../store/job-dir.ts';
 import { awaitJobs } from './await-jobs.ts';
 import { jobRefs, jobRow, seconds, skillFilter, unknownRefs } from './fields.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, waitSecs } from './operation.ts';
 import { describeJob, type FoundJob, findJobs } from './report.ts';
 
 export const wait = defineOperation({
@@ -42,7 +42,7 @@ export const wait = defineOperation({
   run: async (input, caller) => {
     const { found, unknown } = findJobs(input.jobs, caller, input.skill);
     const deadline = deadlineOf(found, input.deadline_secs, input.deadline_grace_secs);
-    const budgetMs = budgetOf((input.max_secs ?? WAIT_DEFAULT_SECS) * 1000, deadline);
+    const budgetMs = budgetOf(waitSecs(input.max_secs, caller, WAIT_DEFAULT_SECS) * 1000, deadline);
     const watched = await awaitJobs(found, { budgetMs, until: input.until ?? 'all' }, caller);
     const allSettled = watched.every((job) => job.state !== 'running');
     const now = Date.now();

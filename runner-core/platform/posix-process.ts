@@ -58,8 +58,8 @@ async function endSilentSupervisors(jobId: string, table: ProcessTable): Promise
   }
 }
 
-/** False where there was nothing to signal, or no permission. */
-export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+/** Signals a process, or its group where `pid` is negative; 0 only asks. False where there was nothing to signal, or no permission. */
+export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal);
     return true;

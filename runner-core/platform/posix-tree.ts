@@ -74,6 +74,7 @@ class JobTree {
 
 /** TERM, grace, KILL until nothing of the tree is left. Gives what is left all the same, one text a process. */
 export async function tearDownPosix(order: TeardownOrder, table: ProcessTable): Promise<string[]> {
+  if (!(await isReadable(table))) return tearDownBlindly(order);
   const tree = await JobTree.of(order.processes, order.own, table);
   let members = await tree.members();
   if (members.length > 0 && order.graceMs > 0) {
@@ -92,6 +93,31 @@ export async function tearDownPosix(order: TeardownOrder, table: ProcessTable): 
     members = await tree.members();
   }
   return members.map((row) => `${row.pid}`);
+}
+
+/** A table that does not even show the reader (no /proc in this sandbox, ps refused) shows nobody. */
+async function isReadable(table: ProcessTable): Promise<boolean> {
+  try {
+    return (await table.list()).some((row) => row.pid === process.pid);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The last resort: without a process table only our own child is proven, since its number is not free until it was
+ * waited for. Its group is signalled, then whatever tree-kill's own look finds below it.
+ */
+async function tearDownBlindly({ processes: { worker }, graceMs, own }: TeardownOrder): Promise<string[]> {
+  if (!worker || !own) return ['any, the process table cannot be read'];
+  signalProcess(-worker.pid, 'SIGTERM');
+  for (const until = performance.now() + graceMs; performance.now() < until; await sleep(LONGEST_PAUSE_MS)) {
+    if (!signalProcess(-worker.pid, 0)) break;
+  }
+  const { default: treeKill } = await import('tree-kill');
+  await new Promise((resolve) => treeKill(worker.pid, 'SIGKILL', resolve));
+  signalProcess(-worker.pid, 'SIGKILL');
+  return [];
 }
 
 /** Stops a tree that may be forking, until a look finds nobody new: only then can it be killed whole. */

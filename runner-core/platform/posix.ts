@@ -18,6 +18,9 @@ const PRIVATE_MODE = 0o700;
 /** A process that is not our child tells nobody that it ends: it is looked at this often. */
 const FOREIGN_EXIT_POLL_MS = 500;
 
+/** Set once this process adopts orphans. */
+let clearZombies: (() => Promise<void>) | undefined;
+
 function ownedByUs(stat: Stats): boolean {
   return stat.uid === geteuid?.();
 }
@@ -70,7 +73,11 @@ export function createPosixPlatform(table: ProcessTable): Platform {
       for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
     },
 
-    tearDown: (order) => tearDownPosix(order, table),
+    tearDown: async (order) => {
+      const left = await tearDownPosix(order, table);
+      await clearZombies?.();
+      return left;
+    },
     treeLives: (job) => posixTreeLives(job, table),
   };
 }
@@ -79,11 +86,10 @@ export function createPosixPlatform(table: ProcessTable): Platform {
 async function adoptOrphans(table: ProcessTable): Promise<void> {
   const api = await loadLinuxApi();
   if (!api?.becomeSubreaper()) return;
-  process.on('SIGCHLD', () => {
-    void table.list().then((rows) => {
-      for (const { pid, ppid, zombie } of rows) {
-        if (zombie && ppid === process.pid && !awaitedChildren.has(pid)) api.clearZombie(pid);
-      }
-    });
-  });
+  clearZombies = async () => {
+    for (const { pid, ppid, zombie } of await table.list()) {
+      if (zombie && ppid === process.pid && !awaitedChildren.has(pid)) api.clearZombie(pid);
+    }
+  };
+  process.on('SIGCHLD', () => void clearZombies?.());
 }
