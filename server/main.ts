@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { createServer } from './create-server.ts';
+import { settingsFrom } from './settings.ts';
+import { endWithClient } from './shutdown.ts';
+import { StdioTransport } from './stdio-transport.ts';
+
+declare const __VERSION__: string;
+
+const say = (line: string): void => void process.stderr.write(`peer-jobs mcp: ${line}\n`);
+
+const args = process.argv.slice(process.argv[2] === 'mcp' ? 3 : 2);
+const { env, problems } = settingsFrom(args, process.env);
+for (const problem of problems) say(problem);
+if (process.stdin.isTTY) say('serving MCP on stdin and stdout; a client starts this, end it with Ctrl-C');
+
+const { server, close } = createServer({
+  version: __VERSION__,
+  env,
+  cwd: process.cwd(),
+  // The bundle beside this one runs the supervisors.
+  entry: fileURLToPath(new URL('./peer-jobs.mjs', import.meta.url)),
+  runId: `mcp-${new Date().toISOString().replace(/[-:]/g, '').slice(0, 15)}Z-${randomBytes(3).toString('hex')}`,
+  say,
+});
+const transport = new StdioTransport(process.stdin, process.stdout, say);
+endWithClient({
+  stdin: process.stdin,
+  stdout: process.stdout,
+  close: async () => {
+    close();
+    await server.close();
+  },
+  exit: () => process.exit(0),
+});
+void server.connect(transport);

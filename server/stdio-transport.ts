@@ -1,0 +1,82 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+
+/** A line longer than this is dropped: the SDK's own transport would close, and take every other call with it. */
+const LINE_MAX_BYTES = 64 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+/** JSON-RPC, a message a line. Lines that are none are told on stderr and passed over. */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #stdin: Readable;
+  readonly #stdout: Writable;
+  readonly #say: (line: string) => void;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(stdin: Readable, stdout: Writable, say: (line: string) => void) {
+    this.#stdin = stdin;
+    this.#stdout = stdout;
+    this.#say = say;
+  }
+
+  async start(): Promise<void> {
+    this.#stdin.on('data', this.#read);
+  }
+
+  async close(): Promise<void> {
+    this.#stdin.off('data', this.#read).pause();
+    this.#parts = [];
+    this.onclose?.();
+  }
+
+  /** Resolves once the message is on its way. A client that does not read keeps only its own answers waiting. */
+  send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve) => {
+      this.#stdout.write(`${JSON.stringify(message)}\n`, () => resolve());
+    });
+  }
+
+  readonly #read = (chunk: Buffer): void => {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      this.#keep(chunk.subarray(from, end));
+      from = end + 1;
+      this.#endLine();
+    }
+    this.#keep(chunk.subarray(from));
+  };
+
+  #keep(part: Buffer): void {
+    this.#bytes += part.length;
+    if (this.#bytes <= LINE_MAX_BYTES) this.#parts.push(part);
+    else this.#parts = [];
+  }
+
+  #endLine(): void {
+    const bytes = this.#bytes;
+    const line = Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#bytes = 0;
+    if (bytes > LINE_MAX_BYTES) {
+      this.#say(`dropped a message of ${bytes} bytes`);
+      return;
+    }
+    const text = line.toString('utf8').trim();
+    if (text === '') return;
+    const message = parse(text);
+    if (message) this.onmessage?.(message);
+    else this.#say(`passed over a line that is no JSON-RPC message: ${JSON.stringify(text.slice(0, 80))}`);
+  }
+}
+
+function parse(text: string): JSONRPCMessage | undefined {
+  try {
+    return JSONRPCMessageSchema.parse(JSON.parse(text));
+  } catch {
+    // Neither JSON nor a message: there is no id to answer to.
+    return undefined;
+  }
+}
