@@ -41,8 +41,8 @@ export const ROOT_ENV = 'CE_PEER_JOBS_ROOT';
 export const WORK_RUNS_ROOT_ENV = 'CE_WORK_RUNS_ROOT';
 /** Names the job to its worker; also the mark by which a worker's descendants are found. */
 export const JOB_ID_ENV = 'CE_PEER_JOB_ID';
-/** Names the job to its supervisor, so that a supervisor is never taken for a worker's descendant. */
-export const SUPERVISES_ENV = 'PEER_JOBS_SUPERVISES';
+/** Marks a supervisor, so that it is never taken for a descendant of the job that its caller ran in. */
+export const SUPERVISOR_ENV = 'PEER_JOBS_SUPERVISOR';
 
 /** A skill, run id or label is one file name. */
 export const MAX_TOKEN_LENGTH = 255;

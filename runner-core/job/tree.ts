@@ -24,8 +24,10 @@ export interface TreeQuery {
 export interface ProcessMarks {
   /** The job that its environment at exec names, as a worker's does. */
   jobOf(pid: number): string | undefined;
-  /** The job that it supervises. */
-  supervises(pid: number): string | undefined;
+  /** Whether it is the supervisor of some job, or waits to be one. */
+  isSupervisor(pid: number): boolean;
+  /** Whether it has this job's log open at all. */
+  opensLog(pid: number): boolean;
   /** Whether its stdout or stderr is this job's log. */
   writesLog(pid: number): boolean;
 }
@@ -42,10 +44,9 @@ export function selectTree(rows: readonly ProcessRow[], query: TreeQuery, marks:
   for (const row of candidates) children.set(row.ppid, [...(children.get(row.ppid) ?? []), row]);
   const foreign = (row: ProcessRow): boolean => {
     const job = marks.jobOf(row.pid);
-    const supervised = marks.supervises(row.pid);
     return (
       (job !== undefined && job !== query.jobId) ||
-      supervised !== undefined ||
+      marks.isSupervisor(row.pid) ||
       supervisesUnmarked(row, children.get(row.pid) ?? [], query, marks)
     );
   };

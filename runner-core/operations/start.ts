@@ -10,12 +10,12 @@ import { fileOf, jobIdOf, readMeta } from '../store/job-dir.ts';
 import { createExclusive, removeEmptyDir } from '../store/owned-file.ts';
 import { baselineOf } from '../store/result-file.ts';
 import { sweepRuns } from '../store/sweep.ts';
-import { detachSupervisor } from '../supervisor/detach.ts';
+import { beginDetaching, type Detaching, detach, dismiss } from '../supervisor/detach.ts';
 import { endUnacknowledged, isLive } from '../supervisor/settle.ts';
 import { awaitJobs } from './await-jobs.ts';
-import { jobRow } from './fields.ts';
+import { fullRow } from './fields.ts';
 import { type Caller, defineOperation, waitSecs } from './operation.ts';
-import { describeJob } from './report.ts';
+import { describeFully } from './report.ts';
 import { startInput, supervision } from './start-input.ts';
 import { firstWithKey, yieldToFirst } from './start-key.ts';
 import { type Plan, planFor } from './start-plan.ts';
@@ -27,7 +27,7 @@ export const start = defineOperation({
   description:
     'Starts a command as a detached, supervised job that outlives this call, this server and its client. With wait_secs it waits for the outcome in the same call. Otherwise call wait_jobs next, then job_result.',
   input: startInput,
-  output: z.extend(jobRow, {
+  output: z.extend(fullRow, {
     reused: z.boolean().check(z.describe('True where a job with this key was there already.')),
     supervision,
   }),
@@ -36,27 +36,52 @@ export const start = defineOperation({
     const plan = planFor(request, caller);
     const { jobDir, reused } = await startJob(plan, caller);
     const job = { ref: jobIdOf(jobDir), jobDir };
-    const [watched] = await awaitJobs(
+    const watched = await awaitJobs(
       [job],
       { budgetMs: waitSecs(request.wait_secs ?? 0, caller, 0) * 1000, until: 'all' },
       caller,
     );
     const inForce = readMeta(jobDir)?.supervision ?? plan.supervision;
-    return { ...describeJob(job, watched?.state ?? 'running'), reused, supervision: inForce };
+    const [row] = describeFully(watched);
+    if (!row) throw new Error('a job that was waited for has no row');
+    return { ...row, reused, supervision: inForce };
   },
 });
 
 async function startJob(plan: Plan, caller: Caller): Promise<{ jobDir: string; reused: boolean }> {
   const first = await firstWithKey(plan);
   if (first !== undefined) return { jobDir: first, reused: true };
-  const jobDir = await claimJobDir(plan.place, plan.runId);
-  const sweeping = plan.request.sweep === false ? undefined : sweep(plan);
-  const argv = prepare(jobDir, plan, caller);
-  const winner = await yieldToFirst(plan, jobDir);
-  if (winner !== undefined) return { jobDir: winner, reused: true };
+  // Its own start takes longer than everything else here, so it goes on meanwhile.
+  const detaching = beginDetaching(caller.entry);
   try {
-    const { cwd, env } = plan;
-    await detachSupervisor(caller.entry, { mode: 'start', jobDir, argv, cwd, env });
+    const jobDir = await claimJobDir(plan.place, plan.runId);
+    const argv = prepare(jobDir, plan, caller);
+    const winner = await yieldToFirst(plan, jobDir);
+    if (winner === undefined)
+      return { jobDir: await handOver(detaching, jobDir, argv, plan, caller), reused: false };
+    dismiss(detaching);
+    return { jobDir: winner, reused: true };
+  } catch (error) {
+    dismiss(detaching);
+    throw error;
+  }
+}
+
+/** Makes the job its supervisor's; sweeps old runs while that starts. */
+async function handOver(
+  detaching: Detaching,
+  jobDir: string,
+  argv: readonly string[],
+  { cwd, env, ...plan }: Plan,
+  caller: Caller,
+): Promise<string> {
+  const sweepUntilMs = performance.now() + SWEEP_BUDGET_MS;
+  const sweeping =
+    plan.request.sweep === false
+      ? undefined
+      : sweepRuns(plan.place.runsRoot, plan.runId, sweepUntilMs, isLive);
+  try {
+    await detach(detaching, caller.entry, { mode: 'start', jobDir, argv: [...argv], cwd, env });
   } catch (error) {
     // Whatever was begun is ended and recorded, so that nothing is left that nobody can reach.
     await endUnacknowledged(jobDir);
@@ -67,12 +92,7 @@ async function startJob(plan: Plan, caller: Caller): Promise<{ jobDir: string; r
     );
   }
   await sweeping;
-  return { jobDir, reused: false };
-}
-
-/** While the supervisor starts, the caller would only wait. */
-function sweep(plan: Plan): Promise<void> {
-  return sweepRuns(plan.place.runsRoot, plan.runId, performance.now() + SWEEP_BUDGET_MS, isLive);
+  return jobDir;
 }
 
 /** Writes `meta.json`, finds the program, makes the log: all that must be there before a supervisor is. */

@@ -1,5 +1,5 @@
 import type { ProcessRow } from '../job/tree.ts';
-import { JOB_ID_ENV, SUPERVISES_ENV } from '../limits.ts';
+import { JOB_ID_ENV, SUPERVISOR_ENV } from '../limits.ts';
 import type { ProcessTable } from './process-table.ts';
 
 /** One line of `ps`: the row, and the command with the environment behind it, as far as the system shows it. */
@@ -100,7 +100,8 @@ export const darwinTable: ProcessTable = {
 
   marks: () => ({
     jobOf: (pid) => variable(pid, JOB_ID_ENV),
-    supervises: (pid) => variable(pid, SUPERVISES_ENV),
+    isSupervisor: (pid) => variable(pid, SUPERVISOR_ENV) !== undefined,
+    opensLog: () => false,
     writesLog: () => false,
   }),
 };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
 import type { ProcessRow } from '../job/tree.ts';
-import { JOB_ID_ENV, SUPERVISES_ENV } from '../limits.ts';
+import { JOB_ID_ENV, SUPERVISOR_ENV } from '../limits.ts';
 import type { Circumstances } from './port.ts';
 import type { ProcessTable } from './process-table.ts';
 
@@ -177,11 +177,22 @@ export const linuxTable: ProcessTable = {
     };
     return {
       jobOf: (pid) => variable(environ(pid), JOB_ID_ENV),
-      supervises: (pid) => variable(environ(pid), SUPERVISES_ENV),
+      isSupervisor: (pid) => variable(environ(pid), SUPERVISOR_ENV) !== undefined,
+      opensLog: (pid) =>
+        log !== undefined && descriptorsOf(pid).some((fd) => isSameFile(`/proc/${pid}/fd/${fd}`, log)),
       writesLog: (pid) => log !== undefined && [1, 2].some((fd) => isSameFile(`/proc/${pid}/fd/${fd}`, log)),
     };
   },
 };
+
+function descriptorsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
+  } catch {
+    // Gone, or another user's: no fact.
+    return [];
+  }
+}
 
 function isSameFile(path: string, file: { readonly dev: number; readonly ino: number }): boolean {
   try {

@@ -53,13 +53,15 @@ export interface RunningWorker {
   readonly ended: Promise<Ending>;
 }
 
-export interface DetachOrder {
-  /** Absolute path of the file that runs the supervisor. */
-  readonly entry: string;
-  readonly jobId: string;
-  /** Sent over a pipe, since it carries the environment. */
-  readonly spec: string;
-  readonly budgetMs: number;
+/** A detached supervisor that waits for its spec. Nobody's death reaches it; given no spec, it ends by itself. */
+export interface WaitingSupervisor {
+  /**
+   * Sends the spec over a pipe, since it carries the environment, and gives the one line of acknowledgement. Throws
+   * `system` where none comes within the budget; then the supervisor has been ended.
+   */
+  instruct(spec: string, budgetMs: number): Promise<string>;
+  /** Lets it go without a spec. */
+  dismiss(): void;
 }
 
 /** One operating system behind one set of names. */
@@ -83,18 +85,18 @@ export interface Platform {
   whereabouts(pid: number, identity: string | undefined, known?: Circumstances): Promise<Whereabouts>;
   /** The process group, where the system has such. */
   groupOf(pid: number): Promise<number | undefined>;
-  /** The live supervisor of a job, found by its mark: for a job whose `pid` record cannot be read. */
-  findSupervisor(jobId: string): Promise<{ pid: number; identity: string | undefined } | undefined>;
+  /** The live supervisor that has this log open: for a job whose `pid` record cannot be read. */
+  findSupervisor(logPath: string): Promise<{ pid: number; identity: string | undefined } | undefined>;
   /** Lets a stopped process go on. */
   resume(pid: number): void;
   /** Names the boot that monotonic times count in. */
   boot(): Promise<string>;
 
-  /** Runs a supervisor that nobody's death reaches, hands it its spec, and gives its one line of acknowledgement. */
-  detachSupervisor(order: DetachOrder): Promise<string>;
-  /** In a new supervisor, before anything else: reads the spec and lets go of everything that was its caller's. */
+  /** Detaches a supervisor; `entry` is the absolute path of the file that runs it. */
+  startSupervisor(entry: string): Promise<WaitingSupervisor>;
+  /** In a new supervisor: waits for the spec, and lets go of everything that was its caller's. */
   receiveSpec(): { spec: string; acknowledge(line: string): void };
-  /** Once per supervisor: orphans of the worker become its children, where the system can do that. */
+  /** Once per supervisor, before it has a worker: orphans of the worker become its children, where the system can do that. */
   adoptOrphans(): Promise<void>;
 
   spawnWorker(order: WorkerOrder): Promise<RunningWorker>;

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
-import { RunnerError } from '../errors.ts';
+import { messageOf, RunnerError } from '../errors.ts';
 import type { Ending } from '../job/classify.ts';
-import { JOB_ID_ENV, SUPERVISES_ENV } from '../limits.ts';
-import type { DetachOrder, RunningWorker, WorkerOrder } from './port.ts';
+import { JOB_ID_ENV, SUPERVISOR_ENV } from '../limits.ts';
+import type { RunningWorker, WaitingSupervisor, WorkerOrder } from './port.ts';
 import { assertExecutableFormat } from './posix-launch.ts';
 import type { ProcessTable } from './process-table.ts';
 
@@ -14,47 +14,62 @@ import type { ProcessTable } from './process-table.ts';
  */
 const ORPHANED = 'exec 3<&0; "$@" <&3 3<&- &';
 
-/** Runs a detached supervisor, sends it the spec, and waits for the line with which it acknowledges. */
-export async function detachPosix(order: DetachOrder, table: ProcessTable): Promise<string> {
+/** Runs a detached supervisor, which waits for its spec at the other end of a pipe. */
+export async function startPosixSupervisor(entry: string, table: ProcessTable): Promise<WaitingSupervisor> {
   const { spawn } = await import('node:child_process');
-  const shell = spawn('/bin/sh', ['-c', ORPHANED, 'sh', process.execPath, order.entry, '__supervise'], {
+  const shell = spawn('/bin/sh', ['-c', ORPHANED, 'sh', process.execPath, entry, '__supervise'], {
     cwd: '/',
     detached: true,
     // The caller's environment travels in the spec; NODE_OPTIONS and the like must not reach the supervisor.
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', [SUPERVISES_ENV]: order.jobId },
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', [SUPERVISOR_ENV]: '1' },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  let answer = '';
-  const timer = setTimeout(() => shell.stdout.destroy(), order.budgetMs);
-  try {
-    // A supervisor that died is told by the missing answer, not by the broken pipe.
-    shell.stdin.on('error', () => undefined);
-    shell.stdin.end(order.spec);
+  const failed = once(shell, 'error').then(([error]) => Promise.reject(error));
+  // Told when somebody waits for the answer.
+  failed.catch(() => undefined);
+  // A supervisor that died is told by the missing answer, not by the broken pipe.
+  shell.stdin.on('error', () => undefined);
+  for (const end of [shell, shell.stdin, shell.stdout]) unref(end);
+  const dismiss = (): void => {
+    shell.stdin.destroy();
+    shell.stdout.destroy();
+  };
+  const instruct = async (spec: string, budgetMs: number): Promise<string> => {
+    let answer = '';
+    const timer = setTimeout(dismiss, budgetMs);
     shell.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       answer += chunk;
       if (answer.includes('\n')) shell.stdout.destroy();
     });
-    await Promise.race([
-      once(shell.stdout, 'close'),
-      once(shell, 'error').then(([error]) => Promise.reject(error)),
-    ]);
-  } catch (error) {
-    throw new RunnerError('system', `cannot run /bin/sh to detach the supervisor: ${String(error)}`, {
-      cause: error,
-    });
-  } finally {
-    clearTimeout(timer);
-  }
-  if (answer.endsWith('\n')) return answer;
-  await endSilentSupervisors(order.jobId, table);
-  throw new RunnerError('system', 'the supervisor did not acknowledge');
+    shell.stdin.end(spec);
+    try {
+      if (!shell.stdout.closed) await Promise.race([once(shell.stdout, 'close'), failed]);
+    } catch (error) {
+      throw new RunnerError('system', `cannot run /bin/sh to detach the supervisor: ${messageOf(error)}`, {
+        cause: error,
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+    if (answer.endsWith('\n')) return answer;
+    await endSession(shell.pid, table);
+    throw new RunnerError('system', 'the supervisor did not acknowledge');
+  };
+  return { instruct, dismiss };
 }
 
-/** Ends supervisors of this job that never answered, so that no unreachable one is left. */
-async function endSilentSupervisors(jobId: string, table: ProcessTable): Promise<void> {
+/** Waiting for its spec, a supervisor must not keep its caller from ending. */
+function unref(end: object): void {
+  if ('unref' in end && typeof end.unref === 'function') end.unref();
+}
+
+/** Ends the supervisor that never answered, so that no unreachable one is left: all that is left of its shell's session. */
+async function endSession(sid: number | undefined, table: ProcessTable): Promise<void> {
   const marks = table.marks(undefined);
   for (const row of await table.list()) {
-    if (marks.supervises(row.pid) === jobId && (await table.isAlive(row))) signalProcess(row.pid, 'SIGKILL');
+    if (row.sid === sid && marks.isSupervisor(row.pid) && (await table.isAlive(row))) {
+      signalProcess(row.pid, 'SIGKILL');
+    }
   }
 }
 
@@ -120,5 +135,6 @@ export async function spawnPosixWorker(order: WorkerOrder, table: ProcessTable):
   // `spawn` is emitted only for a child that has a pid.
   const pid = child.pid ?? 0;
   awaitedChildren.add(pid);
+  void ended.then(() => awaitedChildren.delete(pid));
   return { pid, identity: await table.identify(pid), ended };
 }

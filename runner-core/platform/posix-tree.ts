@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProcessRow, selectTree, type TreeQuery } from '../job/tree.ts';
 import type { JobProcesses, TeardownOrder } from './port.ts';
-import { signalProcess } from './posix-process.ts';
+import { awaitedChildren, signalProcess } from './posix-process.ts';
 import type { ProcessTable } from './process-table.ts';
 
 /** How long members may resist KILL (uninterruptible sleep, forks faster than kills) before they are named instead. */
@@ -108,8 +108,8 @@ async function isReadable(table: ProcessTable): Promise<boolean> {
  * The last resort: without a process table only our own child is proven, since its number is not free until it was
  * waited for. Its group is signalled, then whatever tree-kill's own look finds below it.
  */
-async function tearDownBlindly({ processes: { worker }, graceMs, own }: TeardownOrder): Promise<string[]> {
-  if (!worker || !own) return ['any, the process table cannot be read'];
+async function tearDownBlindly({ processes: { worker }, graceMs }: TeardownOrder): Promise<string[]> {
+  if (!worker || !awaitedChildren.has(worker.pid)) return ['any, the process table cannot be read'];
   signalProcess(-worker.pid, 'SIGTERM');
   for (const until = performance.now() + graceMs; performance.now() < until; await sleep(LONGEST_PAUSE_MS)) {
     if (!signalProcess(-worker.pid, 0)) break;

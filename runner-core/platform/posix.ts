@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, type Stats } from 'node:fs';
+import { chmodSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { geteuid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadLinuxApi } from './linux-api.ts';
@@ -6,10 +6,10 @@ import type { Platform } from './port.ts';
 import { resolvePosixWorker } from './posix-launch.ts';
 import {
   awaitedChildren,
-  detachPosix,
   receivePosixSpec,
   signalProcess,
   spawnPosixWorker,
+  startPosixSupervisor,
 } from './posix-process.ts';
 import { posixTreeLives, tearDownPosix } from './posix-tree.ts';
 import type { ProcessTable } from './process-table.ts';
@@ -45,15 +45,18 @@ export function createPosixPlatform(table: ProcessTable): Platform {
     identify: (pid) => table.identify(pid),
     whereabouts: (pid, identity, known) => table.locate(pid, identity, known),
     groupOf: async (pid) => (await table.list()).find((row) => row.pid === pid)?.pgid,
-    findSupervisor: async (jobId) => {
-      const marks = table.marks(undefined);
-      const row = (await table.list()).find((row) => !row.zombie && marks.supervises(row.pid) === jobId);
+    findSupervisor: async (logPath) => {
+      const log = statSync(logPath, { throwIfNoEntry: false });
+      const marks = table.marks(log && { dev: log.dev, ino: log.ino });
+      const row = (await table.list()).find(
+        ({ pid, zombie }) => !zombie && marks.isSupervisor(pid) && marks.opensLog(pid),
+      );
       return row && { pid: row.pid, identity: await table.identify(row.pid) };
     },
     resume: (pid) => void signalProcess(pid, 'SIGCONT'),
     boot: () => table.boot(),
 
-    detachSupervisor: (order) => detachPosix(order, table),
+    startSupervisor: (entry) => startPosixSupervisor(entry, table),
     receiveSpec: () => receivePosixSpec(table),
     adoptOrphans: () => adoptOrphans(table),
 

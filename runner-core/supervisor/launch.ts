@@ -26,7 +26,6 @@ export async function launch(spec: StartSpec): Promise<Supervised | undefined> {
     releaseSpace(jobDir);
     throw error;
   }
-  await platform.adoptOrphans();
   const startedMs = monotonicMs();
   let worker: RunningWorker;
   try {

@@ -7,6 +7,8 @@ import { supervise } from './supervise.ts';
 
 /** The whole life of a supervisor process: reads its spec, gets hold of its worker, acknowledges, watches to the end. */
 export async function runSupervisor(): Promise<void> {
+  // Before the spec is there: a supervisor that was started in advance is then done with it.
+  await platform.adoptOrphans();
   const { spec: text, acknowledge } = platform.receiveSpec();
   let supervised: Awaited<ReturnType<typeof launch>>;
   try {

@@ -9,7 +9,7 @@ import { currentLease, type Lease, releaseLease, takeLease } from '../store/leas
 import { lstatIfAny } from '../store/owned-file.ts';
 import { processesOf } from '../store/processes.ts';
 import { inspectResult } from '../store/result-file.ts';
-import { detachSupervisor } from './detach.ts';
+import { beginDetaching, detach } from './detach.ts';
 import { finish } from './finish.ts';
 import { ownHolder } from './identity.ts';
 
@@ -46,7 +46,7 @@ export async function settle(jobDir: string, entry: string): Promise<JobState> {
  * that cannot be seen from here but would long have recorded the end.
  */
 export async function supervisorOf(job: JobProcesses, lease: Lease): Promise<Whereabouts> {
-  const supervisor = lease.holder ?? job.supervisor ?? (await platform.findSupervisor(job.jobId));
+  const supervisor = lease.holder ?? job.supervisor ?? (await platform.findSupervisor(job.logPath));
   if (!supervisor) return { state: 'gone' };
   const at = await platform.whereabouts(supervisor.pid, supervisor.identity, job.circumstances);
   return at.state === 'unknown' && isOverdue(job.jobDir) ? { state: 'gone' } : at;
@@ -81,7 +81,7 @@ async function putRight(jobDir: string, entry: string, lease: Lease): Promise<Jo
     ? await platform.whereabouts(job.worker.pid, job.worker.identity, job.circumstances)
     : undefined;
   if (workerAt?.state === 'alive') {
-    await detachSupervisor(entry, { mode: 'adopt', jobDir, lease: lease.number }).catch(() => {
+    await detach(beginDetaching(entry), entry, { mode: 'adopt', jobDir, lease: lease.number }).catch(() => {
       // No new supervisor to be had now (disk, memory). The worker runs all the same, and the next question tries again.
     });
     return 'running';
