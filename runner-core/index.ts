@@ -11,3 +11,4 @@ export { readArtifact, result } from './operations/result.ts';
 export { start } from './operations/start.ts';
 export { status } from './operations/status.ts';
 export { wait } from './operations/wait.ts';
+export { keepSupervisorWarm } from './supervisor/detach.ts';

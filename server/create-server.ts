@@ -5,7 +5,7 @@ import {
   ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Caller } from '../runner-core/index.ts';
+import { type Caller, keepSupervisorWarm } from '../runner-core/index.ts';
 import { longestWaitSecs } from './client-bounds.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { progressTo } from './progress.ts';
@@ -22,6 +22,9 @@ export interface ServerContext {
   /** For the log of whoever runs the server. */
   readonly say: (line: string) => void;
 }
+
+/** A client lists the tools right after it has initialised; then there is time. */
+const WARM_AFTER_MS = 100;
 
 /** A server over the table of operations; the caller connects it to a transport, and calls `close` at the end. */
 export function createServer(context: ServerContext): { server: Server; close(): void } {
@@ -62,5 +65,13 @@ export function createServer(context: ServerContext): { server: Server; close():
     }
   });
 
-  return { server, close: () => undefined };
+  // Not before the client is served: its first answer must not wait for another process to start.
+  let letGo = (): void => undefined;
+  server.oninitialized = () => {
+    const timer = setTimeout(() => {
+      letGo = keepSupervisorWarm(context.entry);
+    }, WARM_AFTER_MS);
+    letGo = () => clearTimeout(timer);
+  };
+  return { server, close: () => letGo() };
 }

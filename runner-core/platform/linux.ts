@@ -109,18 +109,20 @@ function startedAtMs(row: ProcessRow): number | undefined {
 /** Tolerance for file time stamps (whole seconds, coarse clocks) against process starts. */
 const START_SLACK_MS = 3000;
 
-/** Whether circumstances prove that an unidentified process is the recorded one. */
-function fits(row: ProcessRow, known: Circumstances): boolean {
+/** Whether circumstances prove that an unidentified process is, or is not, the recorded one. */
+function fits(row: ProcessRow, known: Circumstances): 'yes' | 'no' | 'perhaps' {
   const environ = readText(`/proc/${row.pid}/environ`);
-  if (variable(environ, JOB_ID_ENV) === known.jobId) return true;
+  if (variable(environ, JOB_ID_ENV) === known.jobId) return 'yes';
+  const startedMs = startedAtMs(row);
+  const inTime =
+    startedMs !== undefined &&
+    startedMs >= known.startedAfterMs - START_SLACK_MS &&
+    startedMs <= known.startedBeforeMs + START_SLACK_MS;
+  if (inTime) return 'yes';
+  // The wall clock may have been set since; a supervisor of the reference still shows the command that started it.
   const command = readText(`/proc/${row.pid}/cmdline`)?.split('\0') ?? [];
-  if (known.runId !== undefined && command.includes('start') && command.includes(known.runId)) return true;
-  const started = startedAtMs(row);
-  return (
-    started !== undefined &&
-    started >= known.startedAfterMs - START_SLACK_MS &&
-    started <= known.startedBeforeMs + START_SLACK_MS
-  );
+  const mayBe = known.runId !== undefined && command.includes('start') && command.includes(known.runId);
+  return startedMs === undefined || mayBe ? 'perhaps' : 'no';
 }
 
 /** The process table of Linux: /proc (https://man7.org/linux/man-pages/man5/proc.5.html). */
@@ -139,7 +141,9 @@ export const linuxTable: ProcessTable = {
       const row = readStat(pid);
       if (!row || row.zombie) return { state: 'gone' };
       if (!known) return { state: 'unknown' };
-      return fits(row, known) ? { state: 'alive', pid, stopped: row.stopped } : { state: 'gone' };
+      const verdict = fits(row, known);
+      if (verdict === 'yes') return { state: 'alive', pid, stopped: row.stopped };
+      return { state: verdict === 'no' ? 'gone' : 'unknown' };
     }
     const [recordedBoot, recordedNamespace, start] = identity.split('/');
     if (recordedBoot !== boot()) return { state: 'gone' };

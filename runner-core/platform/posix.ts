@@ -18,6 +18,9 @@ const PRIVATE_MODE = 0o700;
 /** A process that is not our child tells nobody that it ends: it is looked at this often. */
 const FOREIGN_EXIT_POLL_MS = 500;
 
+/** A worker may make orphans faster than the process table is worth reading. */
+const ZOMBIES_EVERY_MS = 100;
+
 /** Set once this process adopts orphans. */
 let clearZombies: (() => Promise<void>) | undefined;
 
@@ -94,5 +97,11 @@ async function adoptOrphans(table: ProcessTable): Promise<void> {
       if (zombie && ppid === process.pid && !awaitedChildren.has(pid)) api.clearZombie(pid);
     }
   };
-  process.on('SIGCHLD', () => void clearZombies?.());
+  let due: NodeJS.Timeout | undefined;
+  process.on('SIGCHLD', () => {
+    due ??= setTimeout(() => {
+      due = undefined;
+      void clearZombies?.();
+    }, ZOMBIES_EVERY_MS);
+  });
 }

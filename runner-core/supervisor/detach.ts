@@ -7,27 +7,33 @@ import { acknowledgement, type SupervisorSpec } from './spec.ts';
 /** A supervisor under way: started before its job is ready, so that its own start costs the caller less. */
 export type Detaching = Promise<WaitingSupervisor>;
 
-let warm: { readonly entry: string; readonly supervisor: Detaching } | undefined;
+/** For a caller that lives long: the file to run supervisors from, and one that was started in advance. */
+let warm: { readonly entry: string; supervisor: Detaching | undefined } | undefined;
+
+/** The next one is started when the answer to this start is out, so that the two do not share a processor. */
+const REWARM_AFTER_MS = 20;
 
 /** A supervisor run from `entry`, the file that runs supervisors: the warm one if there is one, else a new one. */
 export function beginDetaching(entry: string): Detaching {
-  const supervisor = warm?.entry === entry ? warm.supervisor : platform.startSupervisor(entry);
-  if (warm?.supervisor === supervisor) warm = { entry, supervisor: platform.startSupervisor(entry) };
+  const supervisor = (warm?.entry === entry ? warm.supervisor : undefined) ?? platform.startSupervisor(entry);
+  if (warm) warm.supervisor = undefined;
   // Told to whoever instructs it.
   supervisor.catch(() => undefined);
   return supervisor;
 }
 
-/** Keeps one supervisor started in advance, for a caller that lives long. Returns what lets it go. */
+/** Keeps one supervisor started in advance. Returns what lets it go. */
 export function keepSupervisorWarm(entry: string): () => void {
-  warm ??= { entry, supervisor: platform.startSupervisor(entry) };
+  warm = { entry, supervisor: undefined };
+  warmUp();
   return () => {
-    void warm?.supervisor.then(
-      ({ dismiss }) => dismiss(),
-      () => undefined,
-    );
+    if (warm?.supervisor) dismiss(warm.supervisor);
     warm = undefined;
   };
+}
+
+function warmUp(): void {
+  if (warm) warm.supervisor ??= platform.startSupervisor(warm.entry);
 }
 
 /**
@@ -43,6 +49,7 @@ export async function detach(detaching: Detaching, entry: string, spec: Supervis
       if (spec.mode !== 'start' || recordedState(spec.jobDir) !== 'never-started') throw error;
       return (await platform.startSupervisor(entry)).instruct(order, ACK_BUDGET_MS);
     });
+  if (warm) setTimeout(warmUp, REWARM_AFTER_MS).unref();
   const answer = acknowledgement.parse(JSON.parse(line));
   if (!answer.ok) throw new RunnerError('system', answer.problem);
 }
