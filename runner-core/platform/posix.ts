@@ -99,7 +99,8 @@ async function adoptOrphans(table: ProcessTable): Promise<void> {
   };
   let due: NodeJS.Timeout | undefined;
   process.on('SIGCHLD', () => {
-    due ??= setTimeout(() => {
+    if (due) return;
+    due = setTimeout(() => {
       due = undefined;
       void clearZombies?.();
     }, ZOMBIES_EVERY_MS);
