@@ -1,19 +1,33 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
+  CompleteRequestSchema,
   ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   McpError,
+  ReadResourceRequestSchema,
+  RootsListChangedNotificationSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { type Caller, keepSupervisorWarm } from '../runner-core/index.ts';
+import { type Caller, RunnerError } from '../runner-core/index.ts';
 import { longestWaitSecs } from './client-bounds.ts';
+import { ClientFolder, ROOTS_BUDGET_MS } from './client-folder.ts';
+import { withoutSession } from './harness-env.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { progressTo } from './progress.ts';
+import { completeJobId, listResources, readResource, Subscriptions, TEMPLATES } from './resources.ts';
 import { TOOLS } from './tools.ts';
+
+/** https://modelcontextprotocol.io/specification/2025-11-25/server/resources#error-handling */
+const RESOURCE_NOT_FOUND = -32002;
 
 export interface ServerContext {
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where relative paths count from, unless the client names a root. */
   readonly cwd: string;
   /** The file that runs supervisors. */
   readonly entry: string;
@@ -23,15 +37,35 @@ export interface ServerContext {
   readonly say: (line: string) => void;
 }
 
-/** A client lists the tools right after it has initialised; then there is time. */
-const WARM_AFTER_MS = 100;
-
-/** A server over the table of operations; the caller connects it to a transport, and calls `close` at the end. */
-export function createServer(context: ServerContext): { server: Server; close(): void } {
+/** A server over the table of operations, for the caller to connect to a transport. `close` lets starts finish. */
+export function createServer(context: ServerContext): { server: Server; close(): Promise<void> } {
   const server = new Server(
     { name: 'peer-jobs', title: 'Peer jobs', version: context.version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    {
+      capabilities: { tools: {}, resources: { subscribe: true }, completions: {} },
+      instructions: INSTRUCTIONS,
+    },
   );
+  const env = withoutSession(context.env);
+  const folder = new ClientFolder(context.cwd, async () => {
+    if (!server.getClientCapabilities()?.roots) return [];
+    return (await server.listRoots(undefined, { timeout: ROOTS_BUDGET_MS })).roots;
+  });
+  const subscriptions = new Subscriptions((uri) => {
+    // A client that is gone is noticed by its pipes.
+    server.sendResourceUpdated({ uri }).catch(() => undefined);
+  });
+  const pending = new Set<Promise<unknown>>();
+
+  const callerFor = async (): Promise<Caller> => ({
+    env,
+    cwd: await folder.path(),
+    entry: context.entry,
+    defaults: { skill: 'adhoc', runId: context.runId },
+    client: `mcp:${server.getClientVersion()?.name ?? 'unknown'}`,
+  });
+
+  server.setNotificationHandler(RootsListChangedNotificationSchema, () => folder.forget());
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map((tool) => tool.definition()) }));
 
@@ -42,36 +76,63 @@ export function createServer(context: ServerContext): { server: Server; close():
     const progress = token === undefined ? undefined : progressTo(token, sendNotification);
     const client = server.getClientVersion()?.name ?? '';
     const waitSecs = longestWaitSecs(client, { env: context.env, progress: progress !== undefined });
-    const caller: Caller = {
-      env: context.env,
-      cwd: context.cwd,
-      entry: context.entry,
-      defaults: { skill: 'adhoc', runId: context.runId },
-      client: client === '' ? 'mcp' : `mcp:${client}`,
-      signal,
-      onProgress: progress?.tell,
-      wait: { defaultSecs: waitSecs, maxSecs: waitSecs },
-    };
+    const call = callerFor().then((caller) =>
+      tool.call(params.arguments, {
+        ...caller,
+        signal,
+        onProgress: progress?.tell,
+        wait: { defaultSecs: waitSecs, maxSecs: waitSecs },
+      }),
+    );
+    pending.add(call);
     try {
-      return await tool.call(params.arguments, caller);
+      return await call;
     } catch (error) {
       context.say(`bug in ${tool.name}: ${error instanceof Error ? error.stack : String(error)}`);
       throw new McpError(
         ErrorCode.InternalError,
-        `internal error in ${tool.name}; nothing more is known of the call`,
+        `internal error in ${tool.name}; the server's log tells more`,
       );
     } finally {
       progress?.stop();
+      pending.delete(call);
     }
   });
 
-  // Not before the client is served: its first answer must not wait for another process to start.
-  let letGo = (): void => undefined;
-  server.oninitialized = () => {
-    const timer = setTimeout(() => {
-      letGo = keepSupervisorWarm(context.entry);
-    }, WARM_AFTER_MS);
-    letGo = () => clearTimeout(timer);
+  server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) =>
+    listResources(params?.cursor, await callerFor()),
+  );
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: TEMPLATES }));
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => {
+    const content = await readResource(params.uri, await callerFor()).catch((error: unknown) => {
+      throw error instanceof RunnerError ? notFound(params.uri, error.message) : error;
+    });
+    if (!content) throw notFound(params.uri, 'no such resource');
+    return { contents: [content] };
+  });
+  server.setRequestHandler(SubscribeRequestSchema, async ({ params }) => {
+    if (await subscriptions.add(params.uri, await callerFor())) return {};
+    throw notFound(params.uri, 'no such job');
+  });
+  server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
+    subscriptions.remove(params.uri);
+    return {};
+  });
+  server.setRequestHandler(CompleteRequestSchema, async ({ params }) => {
+    const ours = params.ref.type === 'ref/resource' && params.argument.name === 'job_id';
+    if (!ours) return { completion: { values: [] } };
+    return { completion: await completeJobId(params.argument.value, await callerFor()) };
+  });
+
+  const close = async (): Promise<void> => {
+    subscriptions.close();
+    // Ends every wait; a start that is under way is let through, so that no half-made job is left.
+    await server.close();
+    await Promise.allSettled(pending);
   };
-  return { server, close: () => letGo() };
+  return { server, close };
+}
+
+function notFound(uri: string, why: string): McpError {
+  return new McpError(RESOURCE_NOT_FOUND, `${uri}: ${why}`);
 }

@@ -31,35 +31,3 @@ export function accepts(schema: JsonSchema, type: string): boolean {
   if (schema.anyOf) return schema.anyOf.some((branch) => accepts(branch, type));
   return [schema.type].flat().includes(type);
 }
-
-/** The same shape where a null is left out instead: shorter answers, and simpler schemas. */
-export function withoutNulls(schema: JsonSchema): JsonSchema {
-  const { type, anyOf, properties, items, required, ...rest } = schema;
-  const branches = anyOf?.filter((branch) => branch.type !== 'null').map(withoutNulls);
-  if (branches?.length === 1) return { ...branches[0], ...rest };
-  const [only, ...others] = [type].flat().filter((name) => name !== 'null');
-  const isOptional = (key: string): boolean => accepts(properties?.[key] ?? {}, 'null');
-  return {
-    ...(only && { type: others.length === 0 ? only : [only, ...others] }),
-    ...rest,
-    ...(branches && { anyOf: branches }),
-    ...(items && { items: withoutNulls(items) }),
-    ...(properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([key, property]) => [key, withoutNulls(property)]),
-      ),
-      required: (required ?? []).filter((key) => !isOptional(key)),
-    }),
-  };
-}
-
-/** A value without the properties that are null or undefined. */
-export function dropNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(dropNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, item]) => item !== null && item !== undefined)
-      .map(([key, item]) => [key, dropNulls(item)]),
-  );
-}

@@ -9,6 +9,9 @@ declare const __VERSION__: string;
 
 const say = (line: string): void => void process.stderr.write(`peer-jobs mcp: ${line}\n`);
 
+// Whoever ran this may have closed its end.
+process.stderr.on('error', () => undefined);
+
 const args = process.argv.slice(process.argv[2] === 'mcp' ? 3 : 2);
 const { env, problems } = settingsFrom(args, process.env);
 for (const problem of problems) say(problem);
@@ -27,10 +30,7 @@ const transport = new StdioTransport(process.stdin, process.stdout, say);
 endWithClient({
   stdin: process.stdin,
   stdout: process.stdout,
-  close: async () => {
-    close();
-    await server.close();
-  },
+  close,
   exit: () => process.exit(0),
 });
 void server.connect(transport);

@@ -28,7 +28,7 @@ export function progressTo(
       const due = since >= LONGEST_MS || (settled !== last.settled && since >= SHORTEST_MS);
       if (!open || !due || secs <= last.secs) return;
       last = { atMs: now, settled, secs };
-      const params = { progressToken: token, progress: secs, message };
+      const params = { progressToken: token, progress: secs, message: message() };
       // A client that is gone is noticed by its pipes.
       send({ method: 'notifications/progress', params }).catch(() => undefined);
     },

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 
 /** A close that hangs must not keep a server alive whose client is gone. */
-const BACKSTOP_MS = 1000;
+const BACKSTOP_MS = 1500;
 
 export interface Ending {
   readonly stdin: Readable;

@@ -1,8 +1,9 @@
 import type { CallToolResult, Tool as ToolDefinition } from '@modelcontextprotocol/sdk/types.js';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { type Caller, type Operation, RunnerError } from '../runner-core/index.ts';
+import { shownSchema, shownValue } from './answer-shape.ts';
 import { explainIssues } from './explain-issues.ts';
-import { dropNulls, type JsonSchema, schemaOf, withoutNulls } from './json-schema.ts';
+import { type JsonSchema, schemaOf } from './json-schema.ts';
 import { lenient } from './lenient-input.ts';
 
 /** One operation as a tool. */
@@ -13,17 +14,21 @@ export interface Tool {
   call(args: unknown, caller: Caller): Promise<CallToolResult>;
 }
 
-export interface ToolParts<O extends z.ZodMiniObject> {
-  /** A short text beside the structured answer; ends with the next step. */
-  readonly say: (output: z.output<O>) => string;
-  /** Arguments that the schema would take and that still cannot be meant: what to pass instead. */
+export interface ToolParts<I, O> {
+  /** For people, and for clients that show no structured answer. */
+  readonly say: (output: O) => string;
+  /** What the caller should do with this answer. */
+  readonly next: (output: O, input: I) => string;
+  /** Arguments that cannot be meant, whatever the schema says: what to pass instead. */
   readonly refuse?: (args: unknown) => string | undefined;
-  readonly links?: (output: z.output<O>) => CallToolResult['content'];
+  readonly links?: (output: O, input: I) => CallToolResult['content'];
 }
+
+const withNext = z.object({ next: z.string().check(z.describe('What to do with this answer.')) });
 
 export function toTool<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
   operation: Operation<I, O>,
-  { say, refuse, links }: ToolParts<O>,
+  { say, next, refuse, links }: ToolParts<z.output<I>, z.output<O>>,
 ): Tool {
   let input: JsonSchema | undefined;
   const inputSchema = (): JsonSchema => {
@@ -38,7 +43,7 @@ export function toTool<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
         title: operation.title,
         description: operation.description,
         inputSchema: inputSchema(),
-        outputSchema: withoutNulls(schemaOf(operation.output, 'output')),
+        outputSchema: shownSchema(schemaOf(z.extend(operation.output, withNext.shape), 'output')),
         annotations: { title: operation.title, ...operation.annotations },
       }) as ToolDefinition,
     call: async (args, caller) => {
@@ -50,9 +55,13 @@ export function toTool<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
       try {
         // Parsed once more, so that nothing goes out that the schema does not show: clients refuse such answers.
         const output = operation.output.parse(await operation.run(parsed.data, caller));
+        const step = next(output, parsed.data);
         return {
-          content: [{ type: 'text', text: say(output) }, ...(links?.(output) ?? [])],
-          structuredContent: dropNulls(output) as Record<string, unknown>,
+          content: [
+            { type: 'text', text: `${say(output)}\nNext: ${step}` },
+            ...(links?.(output, parsed.data) ?? []),
+          ],
+          structuredContent: shownValue({ ...output, next: step }) as Record<string, unknown>,
         };
       } catch (error) {
         if (isExpected(error)) return failed(error.message);

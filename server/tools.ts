@@ -1,24 +1,40 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { list, log, reap, result, start, status, wait } from '../runner-core/index.ts';
-import { sayEnded, sayListed, sayPage, sayStarted, sayStates } from './say.ts';
+import { jobUri } from './job-uri.ts';
+import {
+  nextForJob,
+  nextForListed,
+  nextForLog,
+  nextForReaped,
+  nextForResult,
+  nextForStates,
+} from './next-step.ts';
+import { refuseShellLine } from './refuse-shell-line.ts';
+import { sayListed, sayPage, sayReaped, sayStarted, sayStates } from './say.ts';
 import { type Tool, toTool } from './tool-adapter.ts';
 
 /** Every tool, in the order of their use. */
 export const TOOLS: readonly Tool[] = [
-  toTool(start, { say: sayStarted, refuse: refuseShellLine }),
-  toTool(wait, { say: sayStates }),
-  toTool(status, { say: sayStates }),
-  toTool(result, { say: (page) => sayPage(page, 'job_result') }),
-  toTool(log, { say: (page) => sayPage(page, 'job_log') }),
-  toTool(reap, { say: sayEnded }),
-  toTool(list, { say: sayListed }),
+  toTool(start, { say: sayStarted, next: nextForJob, refuse: refuseShellLine }),
+  toTool(wait, { say: sayStates, next: nextForStates }),
+  toTool(status, { say: sayStates, next: nextForStates }),
+  toTool(result, {
+    say: sayPage,
+    next: nextForResult,
+    links: ({ next_offset }, { job, path }) =>
+      job !== undefined && path === undefined && next_offset !== null ? linkTo(job, 'result') : [],
+  }),
+  toTool(log, {
+    say: sayPage,
+    next: nextForLog,
+    links: ({ offset, next_offset, total_bytes }, { job }) =>
+      offset > 0 || next_offset < total_bytes ? linkTo(job, 'log') : [],
+  }),
+  toTool(reap, { say: sayReaped, next: nextForReaped }),
+  toTool(list, { say: sayListed, next: nextForListed }),
 ];
 
-/** A command line in one string cannot be split without guessing, and no program is called that. */
-export function refuseShellLine(args: unknown): string | undefined {
-  const argv: unknown = typeof args === 'object' && args !== null ? Reflect.get(args, 'argv') : undefined;
-  const line = Array.isArray(argv) && argv.length === 1 ? argv[0] : argv;
-  if (typeof line !== 'string' || line.trimStart().startsWith('[')) return undefined;
-  const looksLikeLine = /[\s;&|<>$`]/.test(line.trim()) && !/^[./]/.test(line);
-  if (typeof argv !== 'string' && !looksLikeLine) return undefined;
-  return `argv must be a list with one string for each argument, not a command line. For a shell line pass ["sh", "-c", ${JSON.stringify(line)}]`;
+function linkTo(job: string, file: 'log' | 'result'): CallToolResult['content'] {
+  const uri = jobUri(job, file);
+  return uri === undefined ? [] : [{ type: 'resource_link', uri, name: `${file} of ${job}` }];
 }

@@ -55,6 +55,19 @@ export const jobRow = z.object({
 });
 export type JobRow = z.infer<typeof jobRow>;
 
+/** A row with what its caller would ask for next. */
+export const fullRow = z.extend(jobRow, {
+  last_line: z.nullable(z.string()).check(z.describe('The last line that a running job printed.')),
+  log_tail: z
+    .nullable(z.string())
+    .check(z.describe('The end of what a settled job printed, where there is no result to show.')),
+  result_text: z
+    .nullable(z.string())
+    .check(z.describe('The result of a done job, or its beginning: all of it if it has result_bytes bytes.')),
+  result_bytes: z.nullable(z.number()),
+});
+export type FullRow = z.infer<typeof fullRow>;
+
 /** A reference that names no job, beside the rows of those that do. */
 export const unknownRefs = z
   .array(z.object({ ref: z.string(), problem: z.string() }))

@@ -1,10 +1,11 @@
+import { resolve, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { JOB_STATES } from '../job/state.ts';
 import { jobsIn, runFolders } from '../store/find.ts';
 import { jobIdOf, readMeta } from '../store/job-dir.ts';
 import { settle } from '../supervisor/settle.ts';
-import { jobRow, skillFilter } from './fields.ts';
-import { defineOperation } from './operation.ts';
+import { type JobRow, jobRow, skillFilter } from './fields.ts';
+import { type Caller, defineOperation } from './operation.ts';
 import { describeJob } from './report.ts';
 
 const LIMIT_DEFAULT = 50;
@@ -15,36 +16,74 @@ export const list = defineOperation({
   tool: 'list_jobs',
   title: 'List jobs',
   description:
-    'Jobs that exist on this machine, newest first: use it to find jobs again whose ids were lost, after a restart or a compaction.',
+    'Finds jobs on this machine again, newest first: after a restart, after a compaction, or whenever the ids were lost. Narrow it by label, run, skill, state, or the folder they ran in. Then wait_jobs for those that run, job_result or job_log for the others.',
   input: z.strictObject({
     skill: skillFilter,
     run_id: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs of this run.'))),
     label: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs with this label.'))),
     state: z.optional(z.enum(JOB_STATES).check(z.describe('Only jobs in this state.'))),
+    folder: z.optional(
+      z
+        .string()
+        .check(
+          z.minLength(1),
+          z.describe('Only jobs that run in this folder or below it; "." is the project of the caller.'),
+        ),
+    ),
     limit: z.optional(
       z.int().check(z.gt(0), z.lte(LIMIT_MAX), z.describe(`At most so many (${LIMIT_DEFAULT}).`)),
+    ),
+    cursor: z.optional(
+      z.string().check(z.minLength(1), z.describe('Go on after this job: next_cursor of the last page.')),
     ),
   }),
   output: z.object({
     jobs: z.array(jobRow),
     more: z.boolean().check(z.describe('Whether there are more than the limit lets through.')),
+    next_cursor: z.nullable(z.string()).check(z.describe('Pass it as cursor for the next page.')),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  run: async ({ skill, run_id, label, state, limit = LIMIT_DEFAULT }, caller) => {
-    const dirs: string[] = [];
-    for (const run of runFolders(caller.env, skill)) {
-      if (run_id === undefined || run.runId === run_id) dirs.push(...jobsIn(run.path));
-    }
-    // Ids begin with the time of the start.
-    dirs.sort((a, b) => jobIdOf(b).localeCompare(jobIdOf(a)));
-    const jobs: z.infer<typeof jobRow>[] = [];
-    for (const jobDir of dirs) {
-      if (label !== undefined && readMeta(jobDir)?.label !== label) continue;
+  run: async ({ limit = LIMIT_DEFAULT, cursor, state, ...filter }, caller) => {
+    const jobs: JobRow[] = [];
+    for (const jobDir of candidates(filter, cursor, caller)) {
       const found = await settle(jobDir, caller.entry);
       if (state !== undefined && found !== state) continue;
-      if (jobs.length === limit) return { jobs, more: true };
+      const last = jobs.at(-1);
+      if (last && jobs.length === limit) return { jobs, more: true, next_cursor: last.job_id };
       jobs.push(describeJob({ ref: jobIdOf(jobDir), jobDir }, found));
     }
-    return { jobs, more: false };
+    return { jobs, more: false, next_cursor: null };
   },
 });
+
+interface Filter {
+  readonly skill?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly label?: string | undefined;
+  readonly folder?: string | undefined;
+}
+
+/** Job directories that fit the filter, newest first: ids begin with the time of the start. */
+function* candidates(
+  { skill, run_id, label, folder }: Filter,
+  cursor: string | undefined,
+  caller: Caller,
+): Generator<string> {
+  const dirs: string[] = [];
+  for (const run of runFolders(caller.env, skill)) {
+    if (run_id === undefined || run.runId === run_id) dirs.push(...jobsIn(run.path));
+  }
+  dirs.sort((a, b) => (jobIdOf(a) < jobIdOf(b) ? 1 : -1));
+  const wanted = folder === undefined ? undefined : resolve(caller.cwd, folder);
+  for (const jobDir of dirs) {
+    if (cursor !== undefined && jobIdOf(jobDir) >= cursor) continue;
+    const meta = label === undefined && wanted === undefined ? undefined : readMeta(jobDir);
+    if (label !== undefined && meta?.label !== label) continue;
+    if (wanted !== undefined && !isWithin(meta?.cwd ?? '', wanted)) continue;
+    yield jobDir;
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}

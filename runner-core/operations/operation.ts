@@ -17,7 +17,9 @@ export interface Caller {
   /** How long a wait lasts that names no time, and at most, in seconds: what the caller's own caller bears. */
   readonly wait?: { readonly defaultSecs: number; readonly maxSecs: number } | undefined;
   /** Told how things stand while a wait goes on. */
-  readonly onProgress?: ((standing: { settled: number; total: number; message: string }) => void) | undefined;
+  readonly onProgress?:
+    | ((standing: { settled: number; total: number; message: () => string }) => void)
+    | undefined;
 }
 
 /** How an operation behaves, in the words of MCP tool annotations. */

@@ -3,7 +3,8 @@ import { isTerminal, type JobState } from '../job/state.ts';
 import { findJob } from '../store/find.ts';
 import { fileOf, jobIdOf, readMeta, readOutcome, readReason, startedAtMs } from '../store/job-dir.ts';
 import { lstatIfAny } from '../store/owned-file.ts';
-import type { JobRow } from './fields.ts';
+import { excerptBytes, excerptOf } from './excerpt.ts';
+import type { FullRow, JobRow } from './fields.ts';
 import type { Caller } from './operation.ts';
 
 export interface FoundJob {
@@ -51,7 +52,7 @@ export function describeJob({ ref, jobDir }: FoundJob, state: JobState): JobRow 
     label: meta?.label ?? null,
     reason: reasonOf(jobDir, state),
     started_at: meta?.started_at ?? null,
-    elapsed_secs: outcome?.wall_secs ?? (started === undefined ? null : roundMs(ended - started)),
+    elapsed_secs: elapsedSecs(outcome?.wall_secs, started, ended),
     idle_secs: state === 'running' && log ? roundMs(Date.now() - log.mtimeMs) : null,
     exit_code: outcome?.exit_code ?? null,
     signal: outcome?.signal ?? null,
@@ -59,6 +60,24 @@ export function describeJob({ ref, jobDir }: FoundJob, state: JobState): JobRow 
     log_path: fileOf(jobDir, 'log'),
     result_path: meta?.result_path ?? null,
   };
+}
+
+function elapsedSecs(
+  wallSecs: number | null | undefined,
+  startedMs: number | undefined,
+  endedMs: number,
+): number | null {
+  if (typeof wallSecs === 'number') return roundMs(wallSecs * 1000);
+  return startedMs === undefined ? null : roundMs(endedMs - startedMs);
+}
+
+/** Every job with the excerpt that saves its caller another question. */
+export function describeFully(jobs: readonly (FoundJob & { state: JobState })[]): FullRow[] {
+  const maxBytes = excerptBytes(jobs.filter((job) => isTerminal(job.state)).length);
+  return jobs.map((job) => ({
+    ...describeJob(job, job.state),
+    ...excerptOf(job.jobDir, job.state, maxBytes),
+  }));
 }
 
 /** Seconds with milliseconds, never negative. */

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { settle } from '../supervisor/settle.ts';
-import { jobRefs, jobRow, skillFilter, unknownRefs } from './fields.ts';
+import { fullRow, jobRefs, skillFilter, unknownRefs } from './fields.ts';
 import { defineOperation } from './operation.ts';
-import { describeJob, findJobs } from './report.ts';
+import { describeFully, findJobs } from './report.ts';
 
 export const status = defineOperation({
   name: 'status',
@@ -11,11 +11,11 @@ export const status = defineOperation({
   description:
     'How jobs stand right now, without waiting. To wait for them use wait_jobs instead of asking again and again; for the output of a job that is done use job_result.',
   input: z.strictObject({ jobs: jobRefs, skill: skillFilter }),
-  output: z.object({ jobs: z.array(jobRow), unknown: unknownRefs }),
+  output: z.object({ jobs: z.array(fullRow), unknown: unknownRefs }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   run: async ({ jobs, skill }, caller) => {
     const { found, unknown } = findJobs(jobs, caller, skill);
-    const rows = found.map(async (job) => describeJob(job, await settle(job.jobDir, caller.entry)));
-    return { jobs: await Promise.all(rows), unknown };
+    const settled = found.map(async (job) => ({ ...job, state: await settle(job.jobDir, caller.entry) }));
+    return { jobs: describeFully(await Promise.all(settled)), unknown };
   },
 });

@@ -3,9 +3,9 @@ import { deadlineAtMs, secsLeft } from '../job/deadline.ts';
 import { REAP_SETTLE_SECS, WAIT_DEFAULT_SECS } from '../limits.ts';
 import { readMeta, startedAtMs } from '../store/job-dir.ts';
 import { awaitJobs } from './await-jobs.ts';
-import { jobRefs, jobRow, seconds, skillFilter, unknownRefs } from './fields.ts';
+import { fullRow, jobRefs, seconds, skillFilter, unknownRefs } from './fields.ts';
 import { defineOperation, waitSecs } from './operation.ts';
-import { describeJob, type FoundJob, findJobs } from './report.ts';
+import { describeFully, type FoundJob, findJobs } from './report.ts';
 
 export const wait = defineOperation({
   name: 'wait',
@@ -30,7 +30,7 @@ export const wait = defineOperation({
     ),
   }),
   output: z.object({
-    jobs: z.array(jobRow),
+    jobs: z.array(fullRow),
     unknown: unknownRefs,
     all_settled: z.boolean(),
     deadline_passed: z.nullable(z.boolean()),
@@ -47,7 +47,7 @@ export const wait = defineOperation({
     const allSettled = watched.every((job) => job.state !== 'running');
     const now = Date.now();
     return {
-      jobs: watched.map((job) => describeJob(job, job.state)),
+      jobs: describeFully(watched),
       unknown,
       all_settled: allSettled,
       deadline_passed: deadline === undefined ? null : !allSettled && now >= deadline,

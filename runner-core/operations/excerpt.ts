@@ -1,0 +1,98 @@
+/** The little of a job's output that saves its caller another question. */
+import { isTerminal, type JobState } from '../job/state.ts';
+import { fileOf, readMeta, startedAtMs } from '../store/job-dir.ts';
+import { lstatIfAny, readOwnedPage } from '../store/owned-file.ts';
+import { pageFrom, readable } from './page.ts';
+import type { FoundJob } from './report.ts';
+
+const LAST_LINE_READ_BYTES = 2048;
+const LAST_LINE_MAX_CHARS = 200;
+/** All excerpts of one answer together; one alone at most `ONE_MAX_BYTES`. */
+const TOTAL_BYTES = 24 * 1024;
+const ONE_MAX_BYTES = 8 * 1024;
+const ONE_MIN_BYTES = 512;
+
+export interface Excerpt {
+  readonly last_line: string | null;
+  readonly log_tail: string | null;
+  readonly result_text: string | null;
+  readonly result_bytes: number | null;
+}
+
+const NOTHING: Excerpt = { last_line: null, log_tail: null, result_text: null, result_bytes: null };
+
+/** What each job gets of the room that `count` of them have. Bytes. */
+export function excerptBytes(count: number): number {
+  return Math.min(ONE_MAX_BYTES, Math.max(ONE_MIN_BYTES, Math.floor(TOTAL_BYTES / Math.max(1, count))));
+}
+
+/** The last line of a running job; the result of a done one as far as it is text; else the end of the log. */
+export function excerptOf(jobDir: string, state: JobState, maxBytes: number): Excerpt {
+  if (state === 'running') return { ...NOTHING, last_line: lastLine(jobDir) };
+  if (!isTerminal(state)) return NOTHING;
+  const result = state === 'done' ? resultHead(jobDir, maxBytes) : undefined;
+  return result ? { ...NOTHING, ...result } : { ...NOTHING, log_tail: logTail(jobDir, maxBytes) };
+}
+
+function resultHead(
+  jobDir: string,
+  maxBytes: number,
+): { result_text: string | null; result_bytes: number } | undefined {
+  const path = readMeta(jobDir)?.result_path;
+  if (!path) return undefined;
+  try {
+    const { data, totalBytes } = readOwnedPage(path, 0, maxBytes);
+    return { result_text: pageFrom(data, 0, totalBytes, maxBytes).text ?? null, result_bytes: totalBytes };
+  } catch {
+    // Moved or replaced since: job_result tells why.
+    return undefined;
+  }
+}
+
+function logTail(jobDir: string, maxBytes: number): string | null {
+  const text = endOf(fileOf(jobDir, 'log'), maxBytes);
+  return text === '' ? null : text;
+}
+
+function lastLine(jobDir: string): string | null {
+  const lines = endOf(fileOf(jobDir, 'log'), LAST_LINE_READ_BYTES).split(/[\r\n]+/);
+  const line = lines.findLast((text) => text.trim() !== '')?.trim();
+  return line === undefined ? null : line.slice(-LAST_LINE_MAX_CHARS);
+}
+
+/** The end of a log as a person would see it, from the start of a line where there is one. */
+function endOf(path: string, maxBytes: number): string {
+  try {
+    const size = lstatIfAny(path)?.size ?? 0;
+    const from = Math.max(0, size - maxBytes);
+    const text = withoutEscapes(readable(readOwnedPage(path, from, maxBytes).data).text);
+    const firstBreak = from === 0 ? -1 : text.indexOf('\n');
+    return text.slice(firstBreak + 1).trimEnd();
+  } catch {
+    // Refused or gone: an excerpt is a courtesy, job_log tells why.
+    return '';
+  }
+}
+
+/** Without what only moves a cursor or colours a terminal (ECMA-48 control sequences). */
+function withoutEscapes(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return text.replaceAll(/\u001b(\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(\u0007|\u001b\\)|[@-Z\\-_])/g, '');
+}
+
+/** One line on how a wait stands: how many have settled, and the latest word of one that runs. */
+export function standingOf(jobs: readonly (FoundJob & { state: JobState })[]): string {
+  const running = jobs.filter((job) => job.state === 'running');
+  const settled = jobs.length - running.length;
+  const latest = running
+    .map((job) => ({ ...job, atMs: lstatIfAny(fileOf(job.jobDir, 'log'))?.mtimeMs ?? 0 }))
+    .sort((a, b) => b.atMs - a.atMs)[0];
+  const counts = jobs.length === 1 ? '' : `${settled} of ${jobs.length} settled`;
+  if (!latest) return counts;
+  const meta = readMeta(latest.jobDir);
+  const started = startedAtMs(latest.jobDir, meta);
+  const secs = started === undefined ? '' : ` ${Math.max(0, Math.round((Date.now() - started) / 1000))} s`;
+  const line = lastLine(latest.jobDir);
+  const word = `${meta?.label ?? 'job'} running${secs}${line === null ? '' : `: ${line}`}`;
+  return counts === '' ? word : `${counts}; ${word}`;
+}

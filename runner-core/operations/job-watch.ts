@@ -1,0 +1,93 @@
+import { watch } from 'node:fs';
+import type { JobState } from '../job/state.ts';
+import { WAIT_POLL_MS } from '../limits.ts';
+import { fileOf } from '../store/job-dir.ts';
+import { settle } from '../supervisor/settle.ts';
+
+/** One running job under watch, for as many waits of this process as there are. */
+class JobWatch {
+  state: JobState = 'running';
+  error: unknown;
+  readonly listeners = new Set<() => void>();
+  readonly #jobDir: string;
+  readonly #entry: string;
+  readonly #timer: NodeJS.Timeout;
+  #closeWatcher = (): void => undefined;
+  #looking: Promise<void> | undefined;
+
+  constructor(jobDir: string, entry: string) {
+    this.#jobDir = jobDir;
+    this.#entry = entry;
+    this.#timer = setInterval(() => void this.look(), WAIT_POLL_MS);
+    try {
+      // The supervisor touches its record when it has published the end.
+      const watcher = watch(fileOf(jobDir, 'pid'), () => void this.look()).on('error', () => watcher.close());
+      this.#closeWatcher = () => watcher.close();
+    } catch {
+      // No watcher to be had, or no such file: the timer is what is left.
+    }
+  }
+
+  /** Looks once for all who ask at the same time. */
+  look(): Promise<void> {
+    this.#looking ??= settle(this.#jobDir, this.#entry)
+      .then(
+        (state) => {
+          this.state = state;
+        },
+        (error: unknown) => {
+          this.error = error ?? new Error('settle failed');
+        },
+      )
+      .finally(() => {
+        this.#looking = undefined;
+        if (!this.isOver()) return;
+        this.close();
+        for (const listener of [...this.listeners]) listener();
+      });
+    return this.#looking;
+  }
+
+  isOver(): boolean {
+    return this.state !== 'running' || this.error !== undefined;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#closeWatcher();
+  }
+}
+
+const watches = new Map<string, JobWatch>();
+
+/** A wait's share in the watch over one job. */
+export interface Watching {
+  /** Throws what looking threw. */
+  state(): JobState;
+  end(): void;
+}
+
+/**
+ * The state of a job now, and from then on: `onSettled` is called once it runs no longer. A settled job costs nothing
+ * further. Every watching must be ended.
+ */
+export async function watchJob(jobDir: string, entry: string, onSettled: () => void): Promise<Watching> {
+  const existing = watches.get(jobDir);
+  const watched = existing ?? new JobWatch(jobDir, entry);
+  if (!existing) watches.set(jobDir, watched);
+  watched.listeners.add(onSettled);
+  await watched.look();
+  const end = (): void => {
+    watched.listeners.delete(onSettled);
+    if (watched.listeners.size > 0) return;
+    watched.close();
+    if (watches.get(jobDir) === watched) watches.delete(jobDir);
+  };
+  return {
+    state: () => {
+      if (watched.error !== undefined) throw watched.error;
+      return watched.state;
+    },
+    end,
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Answers as models read them: both known harnesses show the structured answer, in full, so that every field costs
+ * tokens. What follows from another field or concerns nobody is left out, and so is null.
+ */
+import { accepts, type JsonSchema } from './json-schema.ts';
+
+/** `log_path` is in `job_dir`; the windows in force are in its `meta.json`. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['log_path', 'supervision']);
+/** The reference as given says nothing where it is the id. */
+const REPEATS_ID = 'ref';
+
+/** The schema of the shown answer. */
+export function shownSchema(schema: JsonSchema): JsonSchema {
+  const { type, anyOf, properties, items, required, ...rest } = schema;
+  const branches = anyOf?.filter((branch) => branch.type !== 'null').map(shownSchema);
+  if (branches?.length === 1) return { ...branches[0], ...rest };
+  const [only, ...others] = [type ?? []].flat().filter((name) => name !== 'null');
+  const kept = Object.entries(properties ?? {}).filter(([key]) => !LEFT_OUT.has(key));
+  const always = kept.filter(
+    ([key, property]) =>
+      !accepts(property, 'null') && !(key === REPEATS_ID && 'job_id' in (properties ?? {})),
+  );
+  return {
+    ...(only !== undefined && { type: others.length === 0 ? only : [only, ...others] }),
+    ...rest,
+    ...(branches && { anyOf: branches }),
+    ...(items && { items: shownSchema(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(kept.map(([key, property]) => [key, shownSchema(property)])),
+      required: always.map(([key]) => key).filter((key) => required?.includes(key)),
+    }),
+  };
+}
+
+/** The answer itself. */
+export function shownValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shownValue);
+  if (typeof value !== 'object' || value === null) return value;
+  const id: unknown = Reflect.get(value, 'job_id');
+  const kept = Object.entries(value).filter(
+    ([key, item]) =>
+      item !== null && item !== undefined && !LEFT_OUT.has(key) && !(key === REPEATS_ID && item === id),
+  );
+  return Object.fromEntries(kept.map(([key, item]) => [key, shownValue(item)]));
+}
