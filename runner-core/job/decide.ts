@@ -12,6 +12,8 @@ export type Phase =
       readonly name: 'running';
       readonly startedMs: number;
       readonly lastGrowthMs: number;
+      /** The last look: whatever the log gained since, it gained after that, however wrong its time stamp. */
+      readonly lookedMs: number;
       readonly logBytes: number;
       readonly reapPending: boolean;
     }
@@ -34,7 +36,14 @@ export type JobEvent =
   | { readonly type: 'directory-lost' };
 
 export function begin(startedMs: number, logBytes = 0): Phase {
-  return { name: 'running', startedMs, lastGrowthMs: startedMs, logBytes, reapPending: false };
+  return {
+    name: 'running',
+    startedMs,
+    lastGrowthMs: startedMs,
+    lookedMs: startedMs,
+    logBytes,
+    reapPending: false,
+  };
 }
 
 /** The phase that follows. An `ending` or `abandoned` phase never changes again. */
@@ -54,8 +63,9 @@ export function decide(supervision: Supervision, phase: Phase, event: JobEvent):
       const next = {
         ...phase,
         logBytes: event.bytes,
+        lookedMs: event.nowMs,
         lastGrowthMs: grew
-          ? Math.max(phase.lastGrowthMs, Math.min(event.grewMs, event.nowMs))
+          ? Math.max(phase.lookedMs, Math.min(event.grewMs, event.nowMs))
           : phase.lastGrowthMs,
       };
       if (event.bytes > supervision.log_max) return ending(overLogCap(event.bytes, caps));

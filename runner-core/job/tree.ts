@@ -33,9 +33,10 @@ export interface ProcessMarks {
 }
 
 /**
- * The living members of the job's tree, parents before children: the worker, its group and session, whatever carries
- * the job's mark or writes its log, orphans that the supervisor adopted, and all of their descendants. Another job that
- * was started from inside this one is not a descendant: its supervisor and what is below it are left out.
+ * The living members of the job's tree in the order of their starts, so parents before children: the worker, its group
+ * and session, whatever carries the job's mark or writes its log, orphans that the supervisor adopted, and all of their
+ * descendants. Another job that was started from inside this one is not a descendant: its supervisor and what is below
+ * it are left out.
  */
 export function selectTree(rows: readonly ProcessRow[], query: TreeQuery, marks: ProcessMarks): ProcessRow[] {
   const notBefore = query.worker?.start ?? 0;
@@ -43,6 +44,8 @@ export function selectTree(rows: readonly ProcessRow[], query: TreeQuery, marks:
   const children = new Map<number, ProcessRow[]>();
   for (const row of candidates) children.set(row.ppid, [...(children.get(row.ppid) ?? []), row]);
   const foreign = (row: ProcessRow): boolean => {
+    // Supervisors and workers lead sessions of their own: whatever a process of this worker's claims, it is neither.
+    if (query.worker?.group && row.sid === query.worker.pid) return false;
     const job = marks.jobOf(row.pid);
     return (
       (job !== undefined && job !== query.jobId) ||
@@ -58,7 +61,9 @@ export function selectTree(rows: readonly ProcessRow[], query: TreeQuery, marks:
     queue.push(...(children.get(row.pid) ?? []));
     if (row.sid === row.pid) queue.push(...candidates.filter((other) => other.sid === row.sid));
   }
-  return [...members.values()].filter((row) => !row.zombie);
+  return [...members.values()]
+    .filter((row) => !row.zombie)
+    .sort((one, other) => one.start - other.start || one.pid - other.pid);
 }
 
 function isSeed(row: ProcessRow, query: TreeQuery, marks: ProcessMarks): boolean {
