@@ -1,0 +1,248 @@
+// Writes the tables in the documents that the sources already tell. `--check` writes nothing and fails on drift.
+// A region stands between `<!-- generated: NAME -->` and `<!-- end generated -->`; what is between them is ours.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const REGION = /(<!-- generated: ([a-z-]+) -->\n)[\s\S]*?(<!-- end generated -->)/g;
+
+/** Variables that are no plain limit: what each is for. For one that is not here, the comment at its declaration. */
+const VARIABLES = {
+  CE_PEER_JOBS_ROOT: 'The only base directory, in place of the defaults.',
+  CE_WORK_RUNS_ROOT: 'For the skill `ce-work` alone: the directory that holds its `<run-id>/` folders.',
+  CROSS_MODEL_HARD_SECS:
+    'The cap that a worker sets itself. Where no hard window is set, ours is at least 30 s longer.',
+  CE_PEER_JOB_ID: 'Set for the worker: the id of its job. Its descendants are found by it too.',
+  PEER_JOBS_MAX_WAIT_SECS: 'The MCP server: the longest wait in one call, for every client.',
+  PEER_JOBS_NODE: 'The MCP server: the node that runs supervisors, where its own program is not one.',
+  CE_PEER_BASH: 'Windows: the `bash.exe` of Git Bash to use.',
+  CLAUDE_CODE_GIT_BASH_PATH: 'Windows: the same, as Claude Code names it; second choice.',
+};
+const LIMITS = {
+  IDLE_SECS: 'Without output for so long: `timeout`.',
+  HARD_SECS: 'Running for so long: `timeout`. Default: the larger of 1230 and `CROSS_MODEL_HARD_SECS` + 30.',
+  LOG_MAX_BYTES: '`out.log` longer than this: `failed`, and the file is cut back.',
+  RESULT_MAX_BYTES: 'A larger result: `failed`; also the cap of a read.',
+  POLL_SECS: 'Recorded for readers of the reference. We go by events instead.',
+  GRACE_SECS: 'Between TERM and KILL.',
+};
+const NAMES_A_VARIABLE =
+  /\b(?:CE_(?:PEER|WORK)_[A-Z_]+|CROSS_MODEL_[A-Z_]+|PEER_JOBS_[A-Z_]+|CLAUDE_CODE_GIT_BASH_PATH)\b/g;
+
+/** The exports of TypeScript sources, bundled: Node 20 cannot run them as they are. */
+async function load(name, contents, plugins = []) {
+  const outfile = `${root}node_modules/.cache/peer-jobs-docs/${process.pid}-${name}.mjs`;
+  await build({
+    stdin: { contents, resolveDir: root, loader: 'ts' },
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: ['koffi'],
+    define: { __VERSION__: '"0"' },
+    banner: {
+      js: "import{createRequire as __docsRequire}from'node:module';const require=__docsRequire(import.meta.url);",
+    },
+    plugins,
+  });
+  try {
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(outfile);
+  }
+}
+
+/** Only the declarations of a module are wanted: whatever it imports is replaced by something that is never called. */
+const withoutImports = {
+  name: 'without-imports',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /.*/ }, ({ importer, path }) =>
+      importer.includes('intended-differences') ? { path, namespace: 'stub' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'stub' }, () => ({
+      contents:
+        'module.exports = new Proxy(class {}, { get: (_, name) => name === "__esModule" ? true : () => [] });',
+    }));
+  },
+};
+
+const source = (path) => readFileSync(root + path, 'utf8');
+const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
+const code = (text) => `\`${text}\``;
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
+const firstSentence = (text) => `${text.split(/(?<=[.:])\s/)[0].replace(/[.:]$/, '')}.`;
+const flagText = (flag) => `--${flag.name}${flag.value === undefined ? '' : ` ${flag.value}`}`;
+
+const { COMMANDS, commandOf, overview, TOOLS, longestWaitSecs, limits } = await load(
+  'sources',
+  `
+  export { COMMANDS } from './runner-core/cli/commands.ts';
+  export { commandOf } from './runner-core/cli/parse.ts';
+  export { overview } from './runner-core/cli/help.ts';
+  export { TOOLS } from './server/tools.ts';
+  export { longestWaitSecs } from './server/client-bounds.ts';
+  export * as limits from './runner-core/limits.ts';
+`,
+);
+const { intendedDifferences } = await load(
+  'differences',
+  `export { intendedDifferences } from './test/differential/intended-differences.ts';`,
+  [withoutImports],
+);
+const commands = COMMANDS.map(({ operation }) => commandOf(operation));
+const tools = TOOLS.map((tool) => tool.definition());
+
+function usage(command) {
+  return `${command.operation.name}${command.words ? ` ${command.words.usage}` : ''}`;
+}
+
+function variables() {
+  const named = new Set(
+    sourcesIn('runner-core', 'server').flatMap((path) => source(path).match(NAMES_A_VARIABLE) ?? []),
+  );
+  const isLimit = (entry) => typeof entry[1] === 'object' && 'env' in entry[1];
+  const windows = Object.entries(limits).filter(isLimit);
+  const known = new Set([...windows.map(([, { env }]) => env), ...Object.keys(VARIABLES)]);
+  const others = new Map(Object.entries(VARIABLES).filter(([name]) => named.has(name)));
+  for (const name of [...named].filter((name) => !known.has(name)).sort()) others.set(name, commentAt(name));
+  return [
+    ...windows.map(([name, { env, fallback }]) => [code(env), fallback, LIMITS[name] ?? '']),
+    ...[...others].map(([name, purpose]) => [code(name), '', purpose]),
+  ];
+}
+
+/** What is said of a variable right above `const … = 'NAME'`. */
+function commentAt(name) {
+  const declared = new RegExp(`/\\*\\* ([^*]*) \\*/\\n(?:export )?const \\w+ = '${name}'`);
+  const comment = sourcesIn('runner-core', 'server')
+    .map((path) => declared.exec(source(path))?.[1])
+    .find(Boolean);
+  if (comment) return comment;
+  throw new Error(`${name}: say what it is for, in a comment above its declaration or in scripts/docs.mjs`);
+}
+
+function sourcesIn(...folders) {
+  return folders.flatMap((folder) =>
+    readdirSync(root + folder, { recursive: true })
+      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+      .filter((path) => path.endsWith('.ts')),
+  );
+}
+
+function decisions() {
+  return readdirSync(`${root}docs/decisions`)
+    .filter((name) => /^\d{4}-.*\.md$/.test(name))
+    .sort()
+    .map((name) => {
+      const title = /^# (.*)$/m.exec(source(`docs/decisions/${name}`))?.[1] ?? name;
+      return `- [${name.slice(0, 4)}](${name}) ${title.replace(/^\d+\.?\s*/, '')}`;
+    })
+    .join('\n');
+}
+
+const waitFor = (client, progress) => {
+  const secs = longestWaitSecs(client, { env: {}, progress });
+  return secs > 100_000 ? 'as long as the job' : `${secs} s`;
+};
+
+const regions = {
+  tools: () =>
+    table(
+      ['tool', 'what it does'],
+      tools.map((tool) => [code(tool.name), firstSentence(tool.description)]),
+    ),
+  commands: () =>
+    table(
+      ['command', 'what it does'],
+      [
+        ...commands.map((command) => [code(usage(command)), firstSentence(command.operation.description)]),
+        [code('mcp'), 'Serves the same operations over MCP on stdin and stdout.'],
+      ],
+    ),
+  windows: () =>
+    table(
+      ['variable', 'default', 'meaning'],
+      variables().filter(([, fallback]) => fallback !== ''),
+    ),
+  'commands-in-full': () =>
+    commands
+      .map((command) => {
+        const flags = command.flags.map((flag) => [
+          code(flagText(flag)),
+          `${flag.description}${flag.repeatable ? ' May be repeated.' : ''}`,
+        ]);
+        return `### ${code(usage(command))}\n\n${command.operation.description}\n\n${table(['flag', 'meaning'], flags)}`;
+      })
+      .join('\n\n'),
+  'tools-in-full': () =>
+    tools
+      .map((tool) => {
+        const required = new Set(tool.inputSchema.required);
+        const fields = Object.entries(tool.inputSchema.properties ?? {}).map(([name, { description }]) => [
+          `${code(name)}${required.has(name) ? ' (required)' : ''}`,
+          description ?? '',
+        ]);
+        return `### ${code(tool.name)}\n\n${tool.description}\n\n${table(['argument', 'meaning'], fields)}`;
+      })
+      .join('\n\n'),
+  'exit-codes': () => {
+    const [, listed = ''] = overview(commands, '0').split(/^exit codes:\n/m);
+    const rows = listed
+      .replaceAll(/\n {3,}/g, ' ')
+      .split('\n')
+      .flatMap((line) => [/^\s*(\d)\s+(.*)$/.exec(line)?.slice(1) ?? []]);
+    return table(
+      ['code', 'meaning'],
+      rows.filter((row) => row.length === 2),
+    );
+  },
+  environment: () => table(['variable', 'default', 'meaning'], variables()),
+  'server-flags': () => {
+    const flags = [...source('server/settings.ts').matchAll(/'(--[a-z-]+)': '([A-Z_]+)'/g)];
+    return table(
+      ['flag of `mcp`', 'in place of'],
+      flags.map(([, flag, name]) => [code(`${flag} VALUE`), code(name)]),
+    );
+  },
+  'client-bounds': () =>
+    table(
+      ['client', 'longest wait in one call', 'without a progress token'],
+      ['claude-code', 'codex-mcp-client', 'any other'].map((name) => [
+        name,
+        waitFor(name, true),
+        waitFor(name, false),
+      ]),
+    ),
+  differences: () =>
+    table(
+      ['what differs', 'why'],
+      intendedDifferences.map(({ differs, why }) => [differs, why]),
+    ),
+  decisions,
+};
+
+const drifted = [];
+for (const path of [
+  'README.md',
+  ...readdirSync(`${root}docs`, { recursive: true }).map((name) => `docs/${name}`),
+]) {
+  if (!path.endsWith('.md')) continue;
+  const before = source(path);
+  const after = before.replaceAll(REGION, (_, open, name, close) => {
+    if (!Object.hasOwn(regions, name)) throw new Error(`${path}: no region is called ${name}`);
+    return `${open}${regions[name]()}\n${close}`;
+  });
+  if (after === before) continue;
+  drifted.push(path);
+  if (!process.argv.includes('--check')) writeFileSync(root + path, after);
+}
+
+if (process.argv.includes('--check')) {
+  if (drifted.length > 0) {
+    console.error(`${drifted.join(', ')}: not what the sources say; run npm run docs`);
+    process.exitCode = 1;
+  }
+} else console.log(drifted.length === 0 ? 'all as the sources say' : `wrote ${drifted.join(', ')}`);
