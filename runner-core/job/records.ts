@@ -1,17 +1,24 @@
 import * as z from 'zod/mini';
+import { MAX_TIMER_SECS } from '../limits.ts';
 import { TERMINAL_STATES } from './state.ts';
 
 /** Records are read loosely: the reference writes fewer fields, a later version may write more. */
 const text = z.nullish(z.string());
 const count = z.nullish(z.number());
 
+/** The reference records windows that no timer bears (one would fire at once, again and again): cut to what one does. */
+const seconds = z.pipe(
+  z.number(),
+  z.transform((secs) => Math.min(secs, MAX_TIMER_SECS)),
+);
+
 const supervision = z.object({
-  idle: z.nullable(z.number()),
-  hard: z.number(),
+  idle: z.nullable(seconds),
+  hard: seconds,
   log_max: z.number(),
   result_max: z.number(),
-  poll: z.number(),
-  grace: z.number(),
+  poll: seconds,
+  grace: seconds,
 });
 
 /** What tells whether a result file is the one that lay there before the job began. */

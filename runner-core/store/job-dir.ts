@@ -64,11 +64,25 @@ function readRecord<S extends z.ZodMiniType>(
   capBytes: number,
 ): z.output<S> | undefined {
   try {
-    const parsed = schema.safeParse(JSON.parse(readOwned(path, capBytes).toString('utf8')));
+    const parsed = schema.safeParse(parseRecord(readOwned(path, capBytes).toString('utf8')));
     return parsed.success ? parsed.data : undefined;
   } catch {
     // Absent, refused or torn: the caller goes on with what else is known.
     return undefined;
+  }
+}
+
+/** The reference writes a window that was set to `inf` as Python does: a word that is no JSON. */
+function parseRecord(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!text.includes('Infinity')) throw error;
+    return JSON.parse(
+      text.replaceAll(/"(?:[^"\\]+|\\.)*"|\bInfinity\b/g, (token) =>
+        token.startsWith('"') ? token : '1e308',
+      ),
+    );
   }
 }
 
