@@ -33,6 +33,7 @@ export default defineConfig({
         },
       },
       realProcesses('process'),
+      realProcesses('faults'),
       realProcesses('differential'),
       realProcesses('mcp'),
     ],

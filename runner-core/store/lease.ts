@@ -51,7 +51,9 @@ export function takeLease(
     claimFile(join(jobDir, `.lease-${number}`), `${JSON.stringify(holder)}\n`);
     return { number, holder };
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return undefined;
+    const code = errnoOf(error);
+    // ENOENT: the record of the end was published meanwhile, and what lay about was tidied away.
+    if (code === 'EEXIST' || code === 'ENOENT') return undefined;
     throw error;
   }
 }

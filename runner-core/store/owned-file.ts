@@ -106,9 +106,14 @@ export function createExclusive(path: string, data: Buffer | string): void {
   }
 }
 
+/** A name in `dir` that nobody else takes: swept up with the job's terminal record. */
+export function temporaryIn(dir: string): string {
+  return join(dir, `.tmp-${process.pid}-${process.hrtime.bigint()}`);
+}
+
 /** Writes a new file beside `path`, complete and on the disk, and gives its path. */
 function writeBeside(path: string, data: Buffer | string, durable: boolean): string {
-  const temporary = join(dirname(path), `.tmp-${process.pid}-${process.hrtime.bigint()}`);
+  const temporary = temporaryIn(dirname(path));
   const fd = openSync(temporary, OPEN_NEW, 0o600);
   try {
     writeAll(fd, Buffer.from(data));
@@ -133,11 +138,20 @@ export function replaceFile(path: string, data: Buffer | string, options: { dura
   }
 }
 
-/** Creates a file complete with its content, or throws EEXIST: of several racing callers exactly one succeeds. */
+/** How link(2) answers on a file system without hard links. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/**
+ * Creates a file complete with its content, or throws EEXIST: of several racing callers exactly one succeeds. Where
+ * there are no hard links, a reader may come between the name and its content.
+ */
 export function claimFile(path: string, data: Buffer | string): void {
   const temporary = writeBeside(path, data, false);
   try {
     linkSync(temporary, path);
+  } catch (error) {
+    if (!NO_LINKS.has(errnoOf(error) ?? '')) throw error;
+    createExclusive(path, data);
   } finally {
     unlinkQuietly(temporary);
   }

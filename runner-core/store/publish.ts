@@ -14,8 +14,8 @@ import { join } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import type { OutcomeRecord } from '../job/records.ts';
 import { isTerminal, type Verdict } from '../job/state.ts';
-import { fileOf, recordedState } from './job-dir.ts';
-import { createExclusive, unlinkQuietly } from './owned-file.ts';
+import { fileOf, readOutcome, recordedState } from './job-dir.ts';
+import { createExclusive, temporaryIn, unlinkQuietly } from './owned-file.ts';
 
 type Part = 'reason' | 'outcome' | 'status';
 
@@ -33,9 +33,18 @@ export function reserveSpace(jobDir: string): void {
   }
 }
 
-/** Writes `text` into the space reserved for it, or into a new file where none was, and gives its path. */
+/**
+ * Writes `text` into the space reserved for it, or into a new file where none was, and gives its path. Nobody else has
+ * that file: one who was stopped while he wrote must not, when he goes on, write into what others have published.
+ */
 function stage(jobDir: string, part: Part, text: string): string {
-  const path = reservePath(jobDir, part);
+  const path = temporaryIn(jobDir);
+  try {
+    renameSync(reservePath(jobDir, part), path);
+  } catch (error) {
+    // The reference reserves nothing, and another one who publishes may have been faster.
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
   const data = Buffer.from(text);
   const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600);
   try {
@@ -44,10 +53,22 @@ function stage(jobDir: string, part: Part, text: string): string {
     }
     ftruncateSync(fd, data.length);
     fsyncSync(fd);
+    return path;
+  } catch (error) {
+    giveBack(path, reservePath(jobDir, part));
+    throw error;
   } finally {
     closeSync(fd);
   }
-  return path;
+}
+
+/** The next try needs the space again. */
+function giveBack(path: string, reserved: string): void {
+  try {
+    renameSync(path, reserved);
+  } catch {
+    // The directory is gone, or the disk refuses that too.
+  }
 }
 
 /** Makes the directory's own entries durable (fsync(2)); Windows has no such call for directories. */
@@ -66,32 +87,35 @@ function syncDirectory(path: string): void {
 
 /**
  * Writes the terminal record, `status` last, durably, once: false where another record stands already, which is then
- * left as it is. An empty or torn `status`, or something planted in its place, is no record and is replaced.
- * Throws the system's error where the disk refuses; then nothing was published.
+ * left as it is. `outcome.json` decides between several who publish at once: it is never replaced, and whoever finds
+ * one goes on with what it says. An empty or torn `status` or outcome, or something planted in its place, is no record
+ * and is replaced. Throws the system's error where the disk refuses; then nothing was published.
  */
 export function publish(jobDir: string, verdict: Verdict, outcome: OutcomeRecord): boolean {
   if (isTerminal(recordedState(jobDir))) return false;
-  const reason = stage(jobDir, 'reason', `${verdict.reason.replaceAll(/[\r\n]+/g, ' ')}\n`);
   const details = stage(jobDir, 'outcome', `${JSON.stringify(outcome, null, 2)}\n`);
-  const word = stage(jobDir, 'status', `${verdict.state}\n`);
-  renameSync(reason, fileOf(jobDir, 'reason'));
-  renameSync(details, fileOf(jobDir, 'outcome'));
-  const published = place(word, jobDir);
+  const decided = place(details, fileOf(jobDir, 'outcome'), () => readOutcome(jobDir) !== undefined);
+  const { state, reason } = decided ? verdict : (readOutcome(jobDir) ?? verdict);
+  renameSync(stage(jobDir, 'reason', `${reason.replaceAll(/[\r\n]+/g, ' ')}\n`), fileOf(jobDir, 'reason'));
+  const word = stage(jobDir, 'status', `${state}\n`);
+  const published = place(word, fileOf(jobDir, 'status'), () => isTerminal(recordedState(jobDir)));
   syncDirectory(jobDir);
   announce(jobDir);
   tidy(jobDir);
   return published;
 }
 
-/** link(2) makes `status` exist with its content, and fails if it exists: the one step that decides a race. */
-function place(staged: string, jobDir: string): boolean {
-  const path = fileOf(jobDir, 'status');
+/** link(2) makes a file exist with its content, and fails if it exists: true for exactly one of any number of callers. */
+function place(staged: string, path: string, stands: () => boolean): boolean {
   try {
     linkSync(staged, path);
+    unlinkQuietly(staged);
     return true;
-  } catch (error) {
-    const code = errnoOf(error);
-    if (code === 'EEXIST' && isTerminal(recordedState(jobDir))) return false;
+  } catch {
+    if (stands()) {
+      unlinkQuietly(staged);
+      return false;
+    }
     // What lies there is no record, or this file system knows no hard links.
     renameSync(staged, path);
     return true;

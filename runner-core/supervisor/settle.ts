@@ -115,7 +115,8 @@ export async function recordEnd(jobDir: string, judge: (verdict: Verdict) => Ver
     await finish(jobDir, named, { ending: { kind: 'lost' }, wallSecs: undefined, classifiedBy: 'caller' });
   } catch {
     // A full or read-only disk: the next question tries again, and this one is answered all the same.
-    return named.state;
+    const recorded = recordedState(jobDir);
+    return isTerminal(recorded) ? recorded : named.state;
   }
   return recordedState(jobDir);
 }
@@ -133,7 +134,7 @@ async function awaitWinner(jobDir: string): Promise<JobState> {
   const until = performance.now() + WINNER_BUDGET_MS;
   for (;;) {
     const state = recordedState(jobDir);
-    if (isTerminal(state) || performance.now() > until) return state;
+    if (state !== 'running' || performance.now() > until) return state;
     const lease = currentLease(jobDir);
     if (lease.holder && isSupervisor(jobDir, lease)) return state;
     await sleep(WINNER_POLL_MS);

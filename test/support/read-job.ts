@@ -1,5 +1,5 @@
 /** Reads job directories as any third process would: from the disk alone. */
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 
@@ -25,8 +25,10 @@ export type JobPids = z.infer<typeof pidSchema>;
 
 /** The text of a file in the job directory, or undefined while it is not there. */
 export function readJobFile(jobDir: string, name: string): string | undefined {
+  const path = join(jobDir, name);
   try {
-    return readFileSync(join(jobDir, name), 'utf8');
+    // A FIFO, which some test may have put there, would be waited on for ever.
+    return statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined;
   } catch {
     return undefined;
   }
@@ -50,9 +52,13 @@ export function readMeta(jobDir: string): JobMeta {
   return metaSchema.parse(parseJsonOfPython(readJobFile(jobDir, 'meta.json') ?? ''));
 }
 
+/** The whole `pid` record: undefined while it is not there, is torn, or names no worker (none could be launched). */
 export function readPids(jobDir: string): JobPids | undefined {
-  const text = readJobFile(jobDir, 'pid');
-  return text === undefined ? undefined : pidSchema.parse(JSON.parse(text));
+  try {
+    return pidSchema.safeParse(JSON.parse(readJobFile(jobDir, 'pid') ?? '')).data;
+  } catch {
+    return undefined;
+  }
 }
 
 export function readOutcome(jobDir: string): Readonly<Record<string, unknown>> | undefined {
