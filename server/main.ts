@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { keepSupervisorWarm } from '../runner-core/index.ts';
 import { createServer } from './create-server.ts';
 import { settingsFrom } from './settings.ts';
 import { endWithClient } from './shutdown.ts';
@@ -17,12 +18,15 @@ const { env, problems } = settingsFrom(args, process.env);
 for (const problem of problems) say(problem);
 if (process.stdin.isTTY) say('serving MCP on stdin and stdout; a client starts this, end it with Ctrl-C');
 
+// The bundle beside this one runs the supervisors.
+const entry = fileURLToPath(new URL('./peer-jobs.mjs', import.meta.url));
+let letSupervisorGo = (): void => undefined;
+
 const { server, close } = createServer({
   version: __VERSION__,
   env,
   cwd: process.cwd(),
-  // The bundle beside this one runs the supervisors.
-  entry: fileURLToPath(new URL('./peer-jobs.mjs', import.meta.url)),
+  entry,
   runId: `mcp-${new Date().toISOString().replace(/[-:]/g, '').slice(0, 15)}Z-${randomBytes(3).toString('hex')}`,
   say,
 });
@@ -30,7 +34,14 @@ const transport = new StdioTransport(process.stdin, process.stdout, say);
 endWithClient({
   stdin: process.stdin,
   stdout: process.stdout,
-  close,
+  close: () => {
+    letSupervisorGo();
+    return close();
+  },
   exit: () => process.exit(0),
 });
+// Not before the client has its first answers: they are what it waits for.
+server.oninitialized = () => {
+  letSupervisorGo = keepSupervisorWarm(entry);
+};
 void server.connect(transport);

@@ -1,9 +1,8 @@
 import type { ServerNotification } from '@modelcontextprotocol/sdk/types.js';
 import type { Caller } from '../runner-core/index.ts';
 
-/** News are told at once, but not more often than this. */
+/** Often at first, then rarer: a fifth of the time waited so far, within these bounds. News do not wait for the upper one. */
 const SHORTEST_MS = 1000;
-/** Without news something is still told this often: clients that give up on silence do so after minutes. */
 const LONGEST_MS = 15_000;
 
 export interface Progress {
@@ -25,7 +24,8 @@ export function progressTo(
       const now = performance.now();
       const since = now - last.atMs;
       const secs = Math.floor((now - startedMs) / 100) / 10;
-      const due = since >= LONGEST_MS || (settled !== last.settled && since >= SHORTEST_MS);
+      const usual = Math.min(Math.max((now - startedMs) / 5, SHORTEST_MS), LONGEST_MS);
+      const due = since >= usual || (settled !== last.settled && since >= SHORTEST_MS);
       if (!open || !due || secs <= last.secs) return;
       last = { atMs: now, settled, secs };
       const params = { progressToken: token, progress: secs, message: message() };

@@ -91,7 +91,7 @@ export function standingOf(jobs: readonly (FoundJob & { state: JobState })[]): s
   if (!latest) return counts;
   const meta = readMeta(latest.jobDir);
   const started = startedAtMs(latest.jobDir, meta);
-  const secs = started === undefined ? '' : ` ${Math.max(0, Math.round((Date.now() - started) / 1000))} s`;
+  const secs = started === undefined ? '' : ` ${Math.max(0, Math.floor((Date.now() - started) / 1000))} s`;
   const line = lastLine(latest.jobDir);
   const word = `${meta?.label ?? 'job'} running${secs}${line === null ? '' : `: ${line}`}`;
   return counts === '' ? word : `${counts}; ${word}`;
