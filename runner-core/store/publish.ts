@@ -1,26 +1,30 @@
 import {
   closeSync,
   constants,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   linkSync,
   openSync,
   readdirSync,
-  renameSync,
   utimesSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { errnoOf } from '../errors.ts';
+import { dirname, join } from 'node:path';
 import type { OutcomeRecord } from '../job/records.ts';
 import { isTerminal, type Verdict } from '../job/state.ts';
+import { REASON_READ_CAP } from '../limits.ts';
 import { fileOf, readOutcome, recordedState } from './job-dir.ts';
-import { createExclusive, temporaryIn, unlinkQuietly } from './owned-file.ts';
+import { createExclusive, lstatIfAny, temporaryIn, unlinkQuietly } from './owned-file.ts';
+import { renameOver } from './patient.ts';
 
 type Part = 'reason' | 'outcome' | 'status';
 
 /** Space for the terminal record is taken at the start, so that a full disk can still be told of. */
 const RESERVED_BYTES: Readonly<Record<Part, number>> = { reason: 2048, outcome: 8192, status: 64 };
+
+/** No link is followed, no FIFO waited for (open(2)). Windows has neither flag. */
+const NO_SURPRISE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 function reservePath(jobDir: string, part: Part): string {
   return join(jobDir, `.reserve-${part}`);
@@ -34,19 +38,31 @@ export function reserveSpace(jobDir: string): void {
 }
 
 /**
- * Writes `text` into the space reserved for it, or into a new file where none was, and gives its path. Nobody else has
+ * The space reserved for a part, or a new file where there is none or something else was planted there. Nobody else has
  * that file: one who was stopped while he wrote must not, when he goes on, write into what others have published.
  */
-function stage(jobDir: string, part: Part, text: string): string {
+function takeSpace(jobDir: string, part: Part): { path: string; fd: number } {
   const path = temporaryIn(jobDir);
   try {
-    renameSync(reservePath(jobDir, part), path);
-  } catch (error) {
+    renameOver(reservePath(jobDir, part), path);
+    const fd = openSync(path, constants.O_RDWR | NO_SURPRISE);
+    if (fstatSync(fd).isFile()) return { path, fd };
+    closeSync(fd);
+  } catch {
     // The reference reserves nothing, and another one who publishes may have been faster.
-    if (errnoOf(error) !== 'ENOENT') throw error;
+    giveBack(path, reservePath(jobDir, part));
   }
+  const fresh = temporaryIn(jobDir);
+  return {
+    path: fresh,
+    fd: openSync(fresh, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_SURPRISE, 0o600),
+  };
+}
+
+/** Writes `text` where nobody sees it yet, durably, and gives the path. */
+function stage(jobDir: string, part: Part, text: string): string {
+  const { path, fd } = takeSpace(jobDir, part);
   const data = Buffer.from(text);
-  const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600);
   try {
     for (let written = 0; written < data.length; ) {
       written += writeSync(fd, data, written, data.length - written, written);
@@ -65,7 +81,7 @@ function stage(jobDir: string, part: Part, text: string): string {
 /** The next try needs the space again. */
 function giveBack(path: string, reserved: string): void {
   try {
-    renameSync(path, reserved);
+    renameOver(path, reserved);
   } catch {
     // The directory is gone, or the disk refuses that too.
   }
@@ -93,16 +109,36 @@ function syncDirectory(path: string): void {
  */
 export function publish(jobDir: string, verdict: Verdict, outcome: OutcomeRecord): boolean {
   if (isTerminal(recordedState(jobDir))) return false;
-  const details = stage(jobDir, 'outcome', `${JSON.stringify(outcome, null, 2)}\n`);
-  const decided = place(details, fileOf(jobDir, 'outcome'), () => readOutcome(jobDir) !== undefined);
-  const { state, reason } = decided ? verdict : (readOutcome(jobDir) ?? verdict);
-  renameSync(stage(jobDir, 'reason', `${reason.replaceAll(/[\r\n]+/g, ' ')}\n`), fileOf(jobDir, 'reason'));
-  const word = stage(jobDir, 'status', `${state}\n`);
-  const published = place(word, fileOf(jobDir, 'status'), () => isTerminal(recordedState(jobDir)));
+  let published: boolean;
+  try {
+    published = write(jobDir, { ...outcome, state: verdict.state, reason: lineOf(verdict.reason) });
+  } catch (error) {
+    // Another one was faster, and has tidied away what was being written here.
+    if (isTerminal(recordedState(jobDir))) return false;
+    throw error;
+  }
   syncDirectory(jobDir);
   announce(jobDir);
   tidy(jobDir);
   return published;
+}
+
+function write(jobDir: string, outcome: OutcomeRecord): boolean {
+  const details = stage(jobDir, 'outcome', `${JSON.stringify(outcome, null, 2)}\n`);
+  place(details, fileOf(jobDir, 'outcome'), () => readOutcome(jobDir) !== undefined);
+  const { state, reason } = readOutcome(jobDir) ?? outcome;
+  put(stage(jobDir, 'reason', `${lineOf(reason)}\n`), fileOf(jobDir, 'reason'));
+  const word = stage(jobDir, 'status', `${state}\n`);
+  return place(word, fileOf(jobDir, 'status'), () => isTerminal(recordedState(jobDir)));
+}
+
+/** A reason as one line, no longer than its readers take, the reference among them. */
+function lineOf(reason: string): string {
+  const data = Buffer.from(reason.replaceAll(/[\r\n]+/g, ' ').trim());
+  let end = Math.min(data.length, REASON_READ_CAP - 1);
+  // Not within a character of UTF-8.
+  while (((data[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return data.toString('utf8', 0, end);
 }
 
 /** link(2) makes a file exist with its content, and fails if it exists: true for exactly one of any number of callers. */
@@ -117,8 +153,19 @@ function place(staged: string, path: string, stands: () => boolean): boolean {
       return false;
     }
     // What lies there is no record, or this file system knows no hard links.
-    renameSync(staged, path);
+    put(staged, path);
     return true;
+  }
+}
+
+/** Replaces whatever lies at `path`; a directory, which no file replaces, is moved aside first. */
+function put(staged: string, path: string): void {
+  try {
+    renameOver(staged, path);
+  } catch (error) {
+    if (!lstatIfAny(path)?.isDirectory()) throw error;
+    renameOver(path, temporaryIn(dirname(path)));
+    renameOver(staged, path);
   }
 }
 
@@ -139,7 +186,11 @@ export function releaseSpace(jobDir: string): void {
 
 /** Removes what was only needed on the way to the record. */
 function tidy(jobDir: string): void {
-  for (const name of readdirSync(jobDir)) {
-    if (/^\.(reserve|lease|tmp)-/.test(name)) unlinkQuietly(join(jobDir, name));
+  try {
+    for (const name of readdirSync(jobDir)) {
+      if (/^\.(reserve|lease|tmp)-/.test(name)) unlinkQuietly(join(jobDir, name));
+    }
+  } catch {
+    // It is litter, no more; whoever sweeps the directory takes it along.
   }
 }
