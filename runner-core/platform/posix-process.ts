@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
+import { Writable } from 'node:stream';
 import { messageOf, RunnerError } from '../errors.ts';
 import type { Ending } from '../job/classify.ts';
 import { JOB_ID_ENV, SUPERVISOR_ENV } from '../limits.ts';
@@ -10,9 +11,10 @@ import type { ProcessTable } from './process-table.ts';
 
 /**
  * Starts the supervisor in the background of a shell that exits at once, so that it is nobody's child, in a session of
- * its own. The descriptor detour keeps the pipe: a background list gets /dev/null as its stdin (POSIX sh, 2.9.3).
+ * its own. The spec comes over descriptor 3: Node closes a child's stdin when the child has exited, which the shell does
+ * at once, and a background list gets /dev/null as its stdin (POSIX sh, 2.9.3).
  */
-const ORPHANED = 'exec 3<&0; "$@" <&3 3<&- &';
+const ORPHANED = '"$@" <&3 3<&- &';
 
 /** Runs a detached supervisor, which waits for its spec at the other end of a pipe. */
 export async function startPosixSupervisor(entry: string, table: ProcessTable): Promise<WaitingSupervisor> {
@@ -22,28 +24,31 @@ export async function startPosixSupervisor(entry: string, table: ProcessTable): 
     detached: true,
     // The caller's environment travels in the spec; NODE_OPTIONS and the like must not reach the supervisor.
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', [SUPERVISOR_ENV]: '1' },
-    stdio: ['pipe', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
   });
+  const [, , , specPipe] = shell.stdio;
+  if (!(specPipe instanceof Writable) || !shell.stdout) throw new RunnerError('system', 'cannot make a pipe');
+  const { stdout } = shell;
   const failed = once(shell, 'error').then(([error]) => Promise.reject(error));
   // Told when somebody waits for the answer.
   failed.catch(() => undefined);
   // A supervisor that died is told by the missing answer, not by the broken pipe.
-  shell.stdin.on('error', () => undefined);
-  for (const end of [shell, shell.stdin, shell.stdout]) unref(end);
+  specPipe.on('error', () => undefined);
+  for (const end of [shell, specPipe, stdout]) unref(end);
   const dismiss = (): void => {
-    shell.stdin.destroy();
-    shell.stdout.destroy();
+    specPipe.destroy();
+    stdout.destroy();
   };
   const instruct = async (spec: string, budgetMs: number): Promise<string> => {
     let answer = '';
     const timer = setTimeout(dismiss, budgetMs);
-    shell.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout.setEncoding('utf8').on('data', (chunk: string) => {
       answer += chunk;
-      if (answer.includes('\n')) shell.stdout.destroy();
+      if (answer.includes('\n')) stdout.destroy();
     });
-    shell.stdin.end(spec);
+    specPipe.end(spec);
     try {
-      if (!shell.stdout.closed) await Promise.race([once(shell.stdout, 'close'), failed]);
+      if (!stdout.closed) await Promise.race([once(stdout, 'close'), failed]);
     } catch (error) {
       throw new RunnerError('system', `cannot run /bin/sh to detach the supervisor: ${messageOf(error)}`, {
         cause: error,
