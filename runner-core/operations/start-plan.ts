@@ -3,6 +3,7 @@ import { RunnerError } from '../errors.ts';
 import { isSafeToken } from '../job/id.ts';
 import { mayDisableIdle, type Supervision, supervisionFor } from '../job/windows.ts';
 import { MAX_TOKEN_LENGTH } from '../limits.ts';
+import { platform } from '../platform/index.ts';
 import { type Workplace, workplaceFor } from '../store/roots.ts';
 import type { Caller } from './operation.ts';
 import type { StartInput } from './start-input.ts';
@@ -73,8 +74,11 @@ function environmentOf(
   caller: Caller,
   changes: Readonly<Record<string, string | null>>,
 ): Record<string, string> {
-  const merged = Object.entries({ ...caller.env, ...changes });
-  return Object.fromEntries(
-    merged.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+  const merged = new Map<string, [string, string]>();
+  for (const [name, value] of [...Object.entries(caller.env), ...Object.entries(changes)]) {
+    const key = platform.variableKey(name);
+    if (typeof value === 'string') merged.set(key, [name, value]);
+    else merged.delete(key);
+  }
+  return Object.fromEntries(merged.values());
 }

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
 import { formatMoment } from '../job/id.ts';
 import { SWEEP_BUDGET_MS } from '../limits.ts';
-import { platform } from '../platform/index.ts';
+import { platform, type ResolvedWorker } from '../platform/index.ts';
 import { claimJobDir } from '../store/claim.ts';
 import { fileOf, jobIdOf, readMeta } from '../store/job-dir.ts';
 import { createExclusive, removeEmptyDir } from '../store/owned-file.ts';
@@ -99,11 +99,11 @@ async function handOver(
 function prepare(jobDir: string, plan: Plan, caller: Caller): string[] {
   const { request, cwd } = plan;
   const resultPath = request.result_path === undefined ? null : resolve(cwd, request.result_path);
-  let argv = [...request.argv];
+  let worker: ResolvedWorker = { argv: [...request.argv], record: {} };
   let problem: unknown;
   try {
     requireDirectory(cwd);
-    argv = platform.resolveWorker(request.argv, cwd, plan.env);
+    worker = platform.resolveWorker(request.argv, cwd, plan.env);
   } catch (error) {
     problem = error;
   }
@@ -115,7 +115,8 @@ function prepare(jobDir: string, plan: Plan, caller: Caller): string[] {
     label: request.label ?? null,
     input_digest: request.input_digest ?? null,
     started_at: formatMoment(new Date()),
-    worker_argv: argv,
+    worker_argv: worker.argv,
+    ...worker.record,
     result_path: resultPath,
     result_format: request.result_format ?? null,
     result_baseline: resultPath === null ? null : (baselineOf(resultPath) ?? null),
@@ -149,7 +150,7 @@ function prepare(jobDir: string, plan: Plan, caller: Caller): string[] {
   } catch (error) {
     throw cannot(error);
   }
-  return argv;
+  return worker.argv;
 }
 
 function requireDirectory(cwd: string): void {

@@ -53,6 +53,13 @@ export interface RunningWorker {
   readonly ended: Promise<Ending>;
 }
 
+export interface ResolvedWorker {
+  /** Its program found as an absolute path. */
+  readonly argv: string[];
+  /** What else the record of the job is to say of it. */
+  readonly record: Readonly<Record<string, string>>;
+}
+
 /** A detached supervisor that waits for its spec. Nobody's death reaches it; given no spec, it ends by itself. */
 export interface WaitingSupervisor {
   /**
@@ -78,7 +85,9 @@ export interface Platform {
   ownsDescriptor(fd: number, stat: Stats): boolean;
 
   /** The argv to launch, its program found as an absolute path; throws a preflight RunnerError that says what to do. */
-  resolveWorker(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>>): string[];
+  resolveWorker(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>>): ResolvedWorker;
+  /** Two environment names with the same key are the same variable. */
+  variableKey(name: string): string;
 
   /** A stable name for this very process, or undefined if it is gone or cannot be read. */
   identify(pid: number): Promise<string | undefined>;
@@ -94,8 +103,13 @@ export interface Platform {
 
   /** Detaches a supervisor; `entry` is the absolute path of the file that runs it. */
   startSupervisor(entry: string): Promise<WaitingSupervisor>;
-  /** In a new supervisor: waits for the spec, and lets go of everything that was its caller's. */
-  receiveSpec(): { spec: string; acknowledge(line: string): void };
+  /**
+   * In a new supervisor: waits for the spec, and lets go of everything that was its caller's. Undefined in a process that
+   * only had to start the supervisor, and is to end.
+   */
+  receiveSpec(): { spec: string; acknowledge(line: string): void } | undefined;
+  /** In a supervisor: how free it is of its caller, for the record, where that is not certain. */
+  detachment(): string | undefined;
   /** Once per supervisor, before it has a worker: orphans of the worker become its children, where the system can do that. */
   adoptOrphans(): Promise<void>;
 

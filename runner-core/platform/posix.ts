@@ -43,7 +43,8 @@ export function createPosixPlatform(table: ProcessTable): Platform {
     ownsPath: (_path, stat) => ownedByUs(stat),
     ownsDescriptor: (_fd, stat) => ownedByUs(stat),
 
-    resolveWorker: resolvePosixWorker,
+    resolveWorker: (argv, cwd, env) => ({ argv: resolvePosixWorker(argv, cwd, env), record: {} }),
+    variableKey: (name) => name,
 
     identify: (pid) => table.identify(pid),
     whereabouts: (pid, identity, known) => table.locate(pid, identity, known),
@@ -61,6 +62,7 @@ export function createPosixPlatform(table: ProcessTable): Platform {
 
     startSupervisor: (entry) => startPosixSupervisor(entry, table),
     receiveSpec: () => receivePosixSpec(table),
+    detachment: () => undefined,
     adoptOrphans: () => adoptOrphans(table),
 
     spawnWorker: (order) => spawnPosixWorker(order, table),

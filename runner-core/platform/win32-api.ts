@@ -11,7 +11,6 @@ export const INVALID_HANDLE: Handle = -1;
 
 /** What functions without a more telling name give: 0 is failure, and `GetLastError` says which. */
 type Bool = number;
-type Wide = string | null;
 
 export interface Win32 {
   CloseHandle(handle: Handle): Bool;
@@ -121,9 +120,9 @@ export interface Win32 {
   uv_get_osfhandle(fd: number): Handle;
   uv_open_osfhandle(handle: Handle): number;
 
-  /** Copies memory of this process. */
-  readMemory(address: Handle, bytes: number): Buffer;
-  writeMemory(address: Handle, data: Buffer): void;
+  /** Copies memory between a buffer and an address of this process. */
+  readMemory(into: Buffer, from: Handle, bytes: number): void;
+  writeMemory(to: Handle, from: Buffer, bytes: number): void;
 }
 
 /** STARTUPINFOEXW, the one structure that holds addresses of buffers and so cannot be a buffer itself. */
@@ -228,11 +227,10 @@ function declare(koffi: Koffi): Win32 {
     // The running program itself.
     [null, NODE],
   ];
+  const ntdll = koffi.load('ntdll.dll');
   const calls: Record<string, unknown> = {
-    readMemory: (address: Handle, bytes: number) =>
-      Buffer.from(koffi.decode(BigInt(address), koffi.array('uint8_t', bytes, 'Typed'))),
-    writeMemory: (address: Handle, data: Buffer) =>
-      koffi.encode(BigInt(address), koffi.array('uint8_t', data.length), data),
+    readMemory: ntdll.func('RtlMoveMemory', 'void', ['void *', 'intptr_t', 'size_t']),
+    writeMemory: ntdll.func('RtlMoveMemory', 'void', ['intptr_t', 'void *', 'size_t']),
   };
   for (const [library, prototypes] of libraries) {
     const handle = koffi.load(library);

@@ -57,7 +57,7 @@ function installFolders(env: ShellQuery['env']): string[] {
     variableOf(env, 'ProgramW6432'),
     variableOf(env, 'ProgramFiles') || 'C:\\Program Files',
     variableOf(env, 'ProgramFiles(x86)') || 'C:\\Program Files (x86)',
-  ].filter((folder) => folder !== undefined && folder !== '');
+  ].filter((folder): folder is string => folder !== undefined && folder !== '');
   const local = variableOf(env, 'LOCALAPPDATA');
   const roots = local ? [...programs, path.join(local, 'Programs')] : programs;
   return roots.flatMap((root) => [`${root}\\Git\\bin\\bash.exe`, `${root}\\Git\\usr\\bin\\bash.exe`]);
@@ -73,9 +73,7 @@ export function foldersOnPath(env: ShellQuery['env']): string[] {
 /** The shell for a bare `bash` or `sh`. Throws `preflight` where there is none but WSL's. */
 export function findPosixShell(query: ShellQuery): string {
   const { env, cwd, isFile } = query;
-  const named = SHELL_VARIABLES.map((name) => variableOf(env, name)?.trim()).filter(
-    (value) => value !== undefined && value !== '',
-  );
+  const named = SHELL_VARIABLES.flatMap((name) => variableOf(env, name)?.trim() || []);
   const onPath = foldersOnPath(env).flatMap((folder) =>
     SHELLS_ON_PATH.map((name) => path.join(folder, name)),
   );
@@ -128,7 +126,7 @@ export function envCommandIndex(argv: readonly string[]): number | undefined {
   for (let at = 1; at < argv.length; ) {
     const word = argv[at] ?? '';
     if (!optionsEnded && (word === '-' || word === '--')) {
-      optionsEnded = word === '--';
+      optionsEnded = true;
       at += 1;
     } else if (!optionsEnded && word.startsWith('-')) {
       at += optionSpan(word);

@@ -34,7 +34,9 @@ export function isOwnJobDir(jobDir: string): boolean {
   try {
     const stat = lstatSync(jobDir);
     return stat.isDirectory() && platform.ownsPath(jobDir, stat);
-  } catch {
+  } catch (error) {
+    // The machine lacks what it takes to look: no answer at all.
+    if (error instanceof RunnerError) throw error;
     // Not there, or closed to us.
     return false;
   }

@@ -7,7 +7,6 @@ import {
   lstatSync,
   openSync,
   readSync,
-  renameSync,
   rmdirSync,
   rmSync,
   type Stats,
@@ -17,6 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { errnoOf, RunnerError } from '../errors.ts';
 import { platform } from '../platform/index.ts';
+import { patiently, renameOver } from './patient.ts';
 
 /** Not a link, and a FIFO or device without waiting for its other end (open(2)). Windows has neither flag. */
 const OPEN_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -31,9 +31,9 @@ const CHUNK_BYTES = 64 * 1024;
 export function withOwnedFile<T>(path: string, use: (fd: number, stat: Stats) => T): T {
   let fd: number;
   try {
-    fd = openSync(path, OPEN_READ);
+    fd = openPlain(path);
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') throw error;
+    if (errnoOf(error) === 'ENOENT' || error instanceof RunnerError) throw error;
     throw refusal(path, `cannot be opened as a plain file (${errnoOf(error) ?? 'unknown error'})`, error);
   }
   try {
@@ -44,6 +44,23 @@ export function withOwnedFile<T>(path: string, use: (fd: number, stat: Stats) =>
   } finally {
     closeSync(fd);
   }
+}
+
+/** How often a file may be replaced between two looks at it. */
+const REPLACED_ATTEMPTS = 20;
+
+/** Opens what lies at `path` itself. Windows has no flag for that: the opened file is compared with what lies there. */
+function openPlain(path: string): number {
+  if (platform.kind === 'posix') return openSync(path, OPEN_READ);
+  for (let attempt = 0; attempt < REPLACED_ATTEMPTS; attempt += 1) {
+    const there = patiently(() => lstatSync(path, { bigint: true }), 64);
+    if (!there.isFile()) throw refusal(path, 'not a regular file');
+    const fd = patiently(() => openSync(path, OPEN_READ), 64);
+    const opened = fstatSync(fd, { bigint: true });
+    if (opened.ino === there.ino && opened.dev === there.dev) return fd;
+    closeSync(fd);
+  }
+  throw refusal(path, 'replaced again and again');
 }
 
 function refusal(path: string, why: string, cause?: unknown): RunnerError {
@@ -131,7 +148,7 @@ function writeBeside(path: string, data: Buffer | string, durable: boolean): str
 export function replaceFile(path: string, data: Buffer | string, options: { durable: boolean }): void {
   const temporary = writeBeside(path, data, options.durable);
   try {
-    renameSync(temporary, path);
+    renameOver(temporary, path);
   } catch (error) {
     unlinkQuietly(temporary);
     throw error;

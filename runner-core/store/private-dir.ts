@@ -27,6 +27,7 @@ function makeIfMissing(path: string): boolean {
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
+    if (error instanceof RunnerError) throw error;
     throw new RunnerError('system', `cannot make the directory ${path}: ${messageOf(error)}`, {
       cause: error,
     });
@@ -68,24 +69,31 @@ function isSomebodysPlace(base: string, names: readonly string[]): boolean {
 }
 
 /**
+ * Throws unless `base`, which exists, may be used as it is or made private: it must be the user's own, and not hold
+ * somebody's own files unless it is ours by its name. Looks only.
+ */
+export function assertUsableBase(base: string, isDefault: boolean): void {
+  assertOwnedDir(base);
+  if (isDefault) return;
+  const names = readdirSync(base);
+  const isPrivate = platform.isPrivate(base, lstatSync(base));
+  if (!isPlainlyOurs(base, names) && (!isPrivate || isSomebodysPlace(base, names))) {
+    throw new RunnerError(
+      'invalid',
+      `${base} holds files that are not peer jobs; refusing to make it a jobs root. ` +
+        'Point CE_PEER_JOBS_ROOT at an empty or a new directory',
+    );
+  }
+}
+
+/**
  * Makes the base usable: created private, or found to be the user's and repaired. A base that was set by hand and holds
  * somebody's own files is refused and never touched; the default base is ours by its name.
  */
 function ensureBase(base: string, isDefault: boolean): void {
   if (makeIfMissing(base)) return;
-  assertOwnedDir(base);
-  const isPrivate = platform.isPrivate(base, lstatSync(base));
-  if (!isDefault) {
-    const names = readdirSync(base);
-    if (!isPlainlyOurs(base, names) && (!isPrivate || isSomebodysPlace(base, names))) {
-      throw new RunnerError(
-        'invalid',
-        `${base} holds files that are not peer jobs; refusing to make it a jobs root. ` +
-          'Point CE_PEER_JOBS_ROOT at an empty or a new directory',
-      );
-    }
-  }
-  if (!isPrivate) platform.repairPrivateDir(base);
+  assertUsableBase(base, isDefault);
+  if (!platform.isPrivate(base, lstatSync(base))) platform.repairPrivateDir(base);
   if (!platform.isPrivate(base, lstatSync(base))) {
     throw new RunnerError(
       'invalid',

@@ -8,6 +8,7 @@ export async function supervisorFields(): Promise<Partial<PidRecord>> {
     supervisor_pgid: await platform.groupOf(process.pid),
     supervisor_identity: await platform.identify(process.pid),
     boot: await platform.boot(),
+    detachment: platform.detachment(),
   };
 }
 

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, watch } from 'node:fs';
-import { monotonicAt } from './clock.ts';
+import { platform } from '../platform/index.ts';
+import { monotonicAt, monotonicMs } from './clock.ts';
 
 /** A fast disk takes about this much a millisecond: how soon a flood could use up the room that is left. */
 const FLOOD_BYTES_PER_MS = 1_000_000;
@@ -7,6 +8,13 @@ const SHORTEST_LOOK_MS = 25;
 const LONGEST_LOOK_MS = 250;
 /** Without a watcher (the system's limit is exhausted), a quiet log is looked at this often. */
 const POLL_MS = 1000;
+/**
+ * NTFS tells of growth, by event or time stamp, only when the writer closes the file
+ * (learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-getfiletime); its size is true at once.
+ */
+const tellsGrowth = platform.kind !== 'windows';
+/** There the log is looked at this many times less often than under a flood: every 0.5 s when it is quiet. */
+const UNTOLD_FACTOR = 2;
 
 /** The worker's log as its supervisor sees it. */
 export class LogFile {
@@ -22,7 +30,7 @@ export class LogFile {
   measure(): { bytes: number; grewMs: number } {
     if (this.#fd === undefined) return { bytes: 0, grewMs: 0 };
     const { size, mtimeMs } = fstatSync(this.#fd);
-    return { bytes: size, grewMs: monotonicAt(mtimeMs) };
+    return { bytes: size, grewMs: tellsGrowth ? monotonicAt(mtimeMs) : monotonicMs() };
   }
 
   /** Cuts the file back to `maxBytes` if it is longer. */
@@ -60,7 +68,11 @@ export class LogFile {
       try {
         const watcher = watch(this.#path, () => changed(nextMs));
         watcher.on('error', () => changed(POLL_MS));
-        disarm = () => watcher.close();
+        const poll = tellsGrowth ? undefined : setTimeout(() => changed(0), nextMs * UNTOLD_FACTOR);
+        disarm = () => {
+          clearTimeout(poll);
+          watcher.close();
+        };
       } catch {
         // No watcher to be had (ENOSPC, EMFILE) or no such path any more: look from time to time.
         lookAgain(POLL_MS);
@@ -75,7 +87,8 @@ export class LogFile {
 }
 
 function openPlain(path: string): number | undefined {
-  const flags = constants.O_WRONLY | constants.O_APPEND;
+  // Not for appending: on Windows that alone would not allow to cut the file back.
+  const flags = constants.O_WRONLY;
   try {
     const fd = openSync(path, flags | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     if (fstatSync(fd).isFile()) return fd;

@@ -9,7 +9,10 @@ import { supervise } from './supervise.ts';
 export async function runSupervisor(): Promise<void> {
   // Before the spec is there: a supervisor that was started in advance is then done with it.
   await platform.adoptOrphans();
-  const { spec: text, acknowledge } = platform.receiveSpec();
+  const received = platform.receiveSpec();
+  // This process was only to start the supervisor.
+  if (!received) return;
+  const { spec: text, acknowledge } = received;
   let supervised: Awaited<ReturnType<typeof launch>>;
   try {
     const spec = supervisorSpec.parse(JSON.parse(text));

@@ -1,0 +1,144 @@
+/** From a worker's argv to what CreateProcessW is given. Pure: the disk is asked through the query. */
+import { win32 as path } from 'node:path';
+import { RunnerError } from '../errors.ts';
+import {
+  batchArgumentProblem,
+  batchCommandLine,
+  commandLine,
+  commandLineProblem,
+} from './windows-command-line.ts';
+import { variableOf } from './windows-environment.ts';
+import { parseNpmShim } from './windows-npm-shim.ts';
+import {
+  findPosixShell,
+  foldersOnPath,
+  isEnvName,
+  isPath,
+  isShellName,
+  isShellScript,
+  preferredShell,
+  rewriteEnvCommand,
+  type ShellQuery,
+} from './windows-shell.ts';
+
+export interface LaunchQuery extends ShellQuery {
+  /** The text of a small file, or undefined where it cannot be read. */
+  readText(path: string): string | undefined;
+}
+
+export interface ResolvedWindowsWorker {
+  /** Its program found; scripts and shims stay what the caller named. */
+  readonly argv: string[];
+  /** The POSIX shell that will run it, or that its env(1) will start. */
+  readonly posixShell: string | undefined;
+}
+
+export interface LaunchLine {
+  readonly application: string;
+  readonly commandLine: string;
+}
+
+/** What CreateProcessW can start, or cmd.exe for it. Other entries of PATHEXT belong to the shell's associations. */
+const STARTABLE = ['.com', '.exe', '.bat', '.cmd'];
+
+function extensions(env: ShellQuery['env']): string[] {
+  const listed = (variableOf(env, 'PATHEXT') ?? '').toLowerCase().split(';');
+  const usable = listed.filter((extension) => STARTABLE.includes(extension));
+  return usable.length > 0 ? usable : STARTABLE;
+}
+
+/** Beside a shim `codex.cmd` npm puts a shell script `codex`: a name without an extension is never itself the program. */
+function spellings(program: string, env: ShellQuery['env']): string[] {
+  const extended = extensions(env).map((extension) => program + extension);
+  return path.extname(program) === '' ? extended : [program, ...extended];
+}
+
+function findProgram(program: string, query: LaunchQuery): string {
+  const { env, cwd, isFile } = query;
+  if (isPath(program)) {
+    const full = path.resolve(cwd, program);
+    const found = [...spellings(full, env), full].find(isFile);
+    if (found !== undefined) return found;
+    throw preflight(program, 'does not exist or is not a regular file; check the path');
+  }
+  const found = foldersOnPath(env)
+    .flatMap((folder) => spellings(path.resolve(cwd, folder, program), env))
+    .find(isFile);
+  if (found !== undefined) return found;
+  throw preflight(program, 'was not found on PATH; give its absolute path or install it');
+}
+
+function preflight(program: string, problem: string): RunnerError {
+  return new RunnerError('preflight', `worker ${JSON.stringify(program)} ${problem}`);
+}
+
+/** Finds the program, and proves that it can be launched. Throws a preflight error that says what is wrong. */
+export function resolveWindowsWorker(argv: readonly string[], query: LaunchQuery): ResolvedWindowsWorker {
+  const [program = '', ...rest] = argv;
+  try {
+    const resolved = resolveArgv(program, rest, query);
+    launchLine(resolved.argv, query);
+    return resolved;
+  } catch (error) {
+    if (!(error instanceof RunnerError) || error.message.startsWith('worker ')) throw error;
+    throw preflight(program, error.message);
+  }
+}
+
+function resolveArgv(program: string, rest: readonly string[], query: LaunchQuery): ResolvedWindowsWorker {
+  if (isShellName(program)) {
+    const posixShell = preferredShell(program, query);
+    return { argv: [posixShell, ...rest], posixShell };
+  }
+  const found = findProgram(program, query);
+  if (isEnvName(program)) return rewriteEnvCommand([found, ...rest], query);
+  return { argv: [found, ...rest], posixShell: isShellScript(found) ? findPosixShell(query) : undefined };
+}
+
+/** What to start for a resolved argv. Throws a preflight error for arguments that could not arrive as they are. */
+export function launchLine(argv: readonly string[], query: LaunchQuery): LaunchLine {
+  const [program = '', ...args] = argv;
+  if (isShellScript(program)) return direct(findPosixShell(query), [program, ...args]);
+  if (!/\.(cmd|bat)$/i.test(program)) return direct(program, args);
+  const shim = parseNpmShim(query.readText(program) ?? '');
+  const node = shim && nodeFor(program, query);
+  if (shim && node !== undefined) {
+    return direct(node, [...shim.nodeArgs, path.join(path.dirname(program), shim.script), ...args]);
+  }
+  return throughCmd(program, args, query);
+}
+
+function direct(application: string, args: readonly string[]): LaunchLine {
+  return checked({ application, commandLine: commandLine(application, args) }, false);
+}
+
+function nodeFor(shim: string, query: LaunchQuery): string | undefined {
+  const beside = path.join(path.dirname(shim), 'node.exe');
+  if (query.isFile(beside)) return beside;
+  return foldersOnPath(query.env)
+    .map((folder) => path.resolve(query.cwd, folder, 'node.exe'))
+    .find(query.isFile);
+}
+
+function throughCmd(batch: string, args: readonly string[], query: LaunchQuery): LaunchLine {
+  if (/[%\r\n"]/.test(batch))
+    throw preflight(batch, 'is a batch file whose path holds "%"; move it elsewhere');
+  for (const [index, argument] of args.entries()) {
+    const problem = batchArgumentProblem(argument);
+    if (problem !== undefined) {
+      throw preflight(
+        batch,
+        `is a batch file, and its argument ${index + 1} ${problem}; name the program behind it instead`,
+      );
+    }
+  }
+  const root = variableOf(query.env, 'SystemRoot') || 'C:\\Windows';
+  const application = path.join(root, 'System32', 'cmd.exe');
+  return checked({ application, commandLine: batchCommandLine(application, batch, args) }, true);
+}
+
+function checked(line: LaunchLine, byCmd: boolean): LaunchLine {
+  const problem = commandLineProblem(line.commandLine, byCmd);
+  if (problem !== undefined) throw preflight(line.application, problem);
+  return line;
+}
