@@ -58,7 +58,10 @@ export async function keyHolder(runFolder: string, key: string): Promise<KeyHold
   }
   const number = Math.max(
     0,
-    ...names.filter((name) => name.startsWith(prefix)).map((name) => Number(name.slice(prefix.length))),
+    ...names.flatMap((name) => {
+      const rest = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+      return /^\d+$/.test(rest) ? Number(rest) : [];
+    }),
   );
   if (number === 0) return undefined;
   const jobId = readOwned(join(folder, `${prefix}${number}`), 256)

@@ -49,7 +49,10 @@ export function takeLease(
   const number = after.number + 1;
   try {
     claimFile(join(jobDir, `.lease-${number}`), `${JSON.stringify(holder)}\n`);
-    return { number, holder };
+    if (currentLease(jobDir).number === number) return { number, holder };
+    // The caller saw a lease that is long past: its number was only free because it had been given back.
+    unlinkQuietly(join(jobDir, `.lease-${number}`));
+    return undefined;
   } catch (error) {
     const code = errnoOf(error);
     // ENOENT: the record of the end was published meanwhile, and what lay about was tidied away.
