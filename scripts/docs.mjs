@@ -7,6 +7,13 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const REGION = /(<!-- generated: ([a-z-]+) -->\n)[\s\S]*?(<!-- end generated -->)/g;
 
+/** Between our own processes, and nobody else's business. */
+const INTERNAL = new Set([
+  'PEER_JOBS_SUPERVISOR',
+  'PEER_JOBS_PIPES',
+  'PEER_JOBS_RELAY',
+  'PEER_JOBS_BREAKAWAY',
+]);
 /** Variables that are no plain limit: what each is for. For one that is not here, the comment at its declaration. */
 const VARIABLES = {
   CE_PEER_JOBS_ROOT: 'The only base directory, in place of the defaults.',
@@ -105,7 +112,7 @@ function variables() {
   );
   const isLimit = (entry) => typeof entry[1] === 'object' && 'env' in entry[1];
   const windows = Object.entries(limits).filter(isLimit);
-  const known = new Set([...windows.map(([, { env }]) => env), ...Object.keys(VARIABLES)]);
+  const known = new Set([...INTERNAL, ...windows.map(([, { env }]) => env), ...Object.keys(VARIABLES)]);
   const others = new Map(Object.entries(VARIABLES).filter(([name]) => named.has(name)));
   for (const name of [...named].filter((name) => !known.has(name)).sort()) others.set(name, commentAt(name));
   return [
