@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
-import { isSafeToken } from '../job/id.ts';
+import { isJobId, isSafeToken } from '../job/id.ts';
 import { platform } from '../platform/index.ts';
 import { lstatIfAny } from './owned-file.ts';
 
@@ -47,25 +47,32 @@ function entries(path: string): string[] {
   }
 }
 
-/** A directory that holds job trees already, or nothing but empty directories that could become some. */
+/** What a sweep moved out of the way and is removing. */
+const SWEPT = /^\.sweep-/;
+
+/** A directory that holds jobs already, or nothing but empty directories that could become job trees. */
 function isPlainlyOurs(base: string, names: readonly string[]): boolean {
+  // The name alone is no proof: many a project has a folder called jobs.
+  const isRun = (folder: string): boolean => entries(join(folder, 'jobs')).some(isJobId);
   const holdsJobs = (name: string): boolean =>
-    isTree(join(base, name, 'jobs')) ||
-    entries(join(base, name)).some((run) => isTree(join(base, name, run, 'jobs')));
+    isRun(join(base, name)) || entries(join(base, name)).some((run) => isRun(join(base, name, run)));
   return (
     names.some(holdsJobs) ||
     names.every(
-      (name) => isSafeToken(name) && isTree(join(base, name)) && entries(join(base, name)).length === 0,
+      (name) =>
+        SWEPT.test(name) ||
+        (isSafeToken(name) && isTree(join(base, name)) && entries(join(base, name)).length === 0),
     )
   );
 }
 
+function isHome(base: string): boolean {
+  return `${resolve(homedir())}${sep}`.startsWith(`${resolve(base)}${sep}`);
+}
+
 /** A home, or anything with hidden files of its own, is somebody's place even where it is private already. */
 function isSomebodysPlace(base: string, names: readonly string[]): boolean {
-  return (
-    names.some((name) => name.startsWith('.')) ||
-    `${resolve(homedir())}${sep}`.startsWith(`${resolve(base)}${sep}`)
-  );
+  return names.some((name) => name.startsWith('.') && !SWEPT.test(name)) || isHome(base);
 }
 
 /**
@@ -77,7 +84,9 @@ export function assertUsableBase(base: string, isDefault: boolean): void {
   if (isDefault) return;
   const names = readdirSync(base);
   const isPrivate = platform.isPrivate(base, lstatSync(base));
-  if (!isPlainlyOurs(base, names) && (!isPrivate || isSomebodysPlace(base, names))) {
+  const foreign = !isPlainlyOurs(base, names) && (!isPrivate || isSomebodysPlace(base, names));
+  // Nobody's home is closed to others for the jobs in it.
+  if (foreign || (!isPrivate && isHome(base) && names.length > 0)) {
     throw new RunnerError(
       'invalid',
       `${base} holds files that are not peer jobs; refusing to make it a jobs root. ` +

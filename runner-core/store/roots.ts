@@ -32,7 +32,8 @@ function isWritable(path: string): boolean {
 /** Every base under which a job may lie, the preferred one first: the configured one alone, else all defaults. */
 export function candidateBases(env: Environment): string[] {
   const configured = env[ROOT_ENV];
-  return configured ? [resolve(configured)] : platform.defaultBases(env).map((base) => resolve(base));
+  if (configured) return [resolve(configured)];
+  return [...new Set(platform.defaultBases(env).map((base) => resolve(base)))];
 }
 
 function workRunsRoot(env: Environment, skill: string): string | undefined {
