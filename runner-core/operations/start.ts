@@ -25,7 +25,7 @@ export const start = defineOperation({
   tool: 'start_job',
   title: 'Start a job',
   description:
-    'Starts a command as a detached, supervised job that outlives this call, this server and its client. With wait_secs it waits for the outcome in the same call. Otherwise call wait_jobs next, then job_result.',
+    'Runs a command as a detached, supervised job that outlives this call, this server and its client. For whatever may take longer than a call, or must not be lost. With wait_secs, as long as the job may take, one call gives the outcome with the result or the end of the log. To run several at once, start each without it, then wait_jobs with all the ids. Not for what asks questions: a worker has no terminal and no stdin.',
   input: startInput,
   output: z.extend(fullRow, {
     reused: z.boolean().check(z.describe('True where a job with this key was there already.')),
