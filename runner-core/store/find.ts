@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
 import { RunnerError } from '../errors.ts';
 import { isJobId, isSafeToken } from '../job/id.ts';
-import { fileOf } from './job-dir.ts';
-import { lstatIfAny } from './owned-file.ts';
+import { readMeta } from './job-dir.ts';
 import { candidateBases, type Environment, extraRunsRoots, type RunsRoot, runsRootsOf } from './roots.ts';
 
 /** Names of the directories in `path`; links are not followed, and hidden work of a sweep is left out. */
@@ -26,12 +25,36 @@ function allRunsRoots(env: Environment, skill: string | undefined): RunsRoot[] {
   return [...roots, ...extraRunsRoots(env)];
 }
 
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    // Not there, or closed to us: no jobs to be found in it.
+    return undefined;
+  }
+}
+
+/** What lies at a path that a caller named, which may be no path that can be: then nothing does. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    // ENOENT, ENOTDIR, ELOOP, EACCES, ENAMETOOLONG, a NUL in it: no job that we could reach.
+    return undefined;
+  }
+}
+
 /** Every run folder in which a job may lie. */
 export function* runFolders(
   env: Environment,
   skill?: string,
 ): Generator<{ path: string; skill: string; runId: string }> {
+  const seen = new Set<string | undefined>();
   for (const root of allRunsRoots(env, skill)) {
+    // Two bases, or the runs of ce-work, may be one place under two names.
+    const place = realPathOf(root.path);
+    if (seen.has(place)) continue;
+    seen.add(place);
     for (const runId of directories(root.path))
       yield { path: join(root.path, runId), skill: root.skill, runId };
   }
@@ -40,6 +63,7 @@ export function* runFolders(
 /** The job directories of one run folder. */
 export function jobsIn(runFolder: string): string[] {
   const jobs = join(runFolder, 'jobs');
+  if (!statOf(jobs)?.isDirectory()) return [];
   return directories(jobs).map((name) => join(jobs, name));
 }
 
@@ -71,8 +95,8 @@ export function findJob(
   }
   const found = new Set<string>();
   for (const run of runFolders(options.env, options.skill)) {
-    const candidate = join(run.path, 'jobs', ref);
-    if (lstatIfAny(candidate)) found.add(candidate);
+    const jobs = join(run.path, 'jobs');
+    if (statOf(join(jobs, ref)) && statOf(jobs)?.isDirectory()) found.add(join(jobs, ref));
   }
   const [first, ...others] = found;
   if (first === undefined) {
@@ -96,12 +120,11 @@ export function findJob(
 
 function findByPath(ref: string, cwd: string): string {
   const path = resolve(cwd, ref);
-  const stat = lstatIfAny(path);
+  const stat = statOf(path);
   // A link in place of a job directory is reported as unreadable, not as unknown.
   if (
-    stat &&
-    (stat.isDirectory() || stat.isSymbolicLink()) &&
-    (isJobId(basename(path)) || lstatIfAny(fileOf(path, 'meta')))
+    (stat?.isDirectory() || stat?.isSymbolicLink()) &&
+    (isJobId(basename(path)) || readMeta(path)?.job_id)
   ) {
     return path;
   }

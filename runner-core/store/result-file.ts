@@ -15,8 +15,12 @@ function fingerprint(stat: BigIntStats): ResultBaseline {
 
 /** What lies at the result path before the job starts, so that it is not taken for the job's own result. */
 export function baselineOf(path: string): ResultBaseline | undefined {
-  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat && fingerprint(stat);
+  try {
+    return fingerprint(lstatSync(path, { bigint: true }));
+  } catch {
+    // ENOENT, or a way that leads nowhere (ENOTDIR, ELOOP, EACCES): the worker's business.
+    return undefined;
+  }
 }
 
 /** What lies at the declared result path now. Never waits, never follows a link at the path itself. */

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isTerminal } from '../job/state.ts';
 import { SWEEP_AGE_MS } from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import { jobsIn } from './find.ts';
@@ -50,11 +51,16 @@ function list(path: string): string[] {
 /** True for a real folder of the user's that is old throughout and holds no live job. */
 async function isExpired(folder: string, isLive: IsLive): Promise<boolean> {
   const newest = Date.now() - SWEEP_AGE_MS;
+  const isYoung = (path: string): boolean => lstatSync(path).mtimeMs > newest;
+  const holdsYoung = (path: string): boolean => list(path).some((name) => isYoung(join(path, name)));
   const stat = lstatSync(folder);
-  if (!stat.isDirectory() || !platform.ownsPath(folder, stat) || stat.mtimeMs > newest) return false;
+  if (!stat.isDirectory() || !platform.ownsPath(folder, stat)) return false;
+  if (isYoung(folder) || holdsYoung(folder)) return false;
   for (const jobDir of jobsIn(folder)) {
-    if (list(jobDir).some((file) => lstatSync(join(jobDir, file)).mtimeMs > newest)) return false;
-    if (recordedState(jobDir) === 'running' && (await isLive(jobDir))) return false;
+    // A directory just claimed has nothing in it yet.
+    if (isYoung(jobDir) || holdsYoung(jobDir)) return false;
+    // A torn status says nothing about the worker.
+    if (!isTerminal(recordedState(jobDir)) && (await isLive(jobDir))) return false;
   }
   return true;
 }
