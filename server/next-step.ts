@@ -18,8 +18,15 @@ export function nextForJob(job: FullRow): string {
     case 'unreadable':
       return 'its records cannot be trusted; look at job_dir yourself.';
     default:
-      return `${sawWholeLog(job) ? 'log_tail is all that it printed' : `job_log with job "${job.job_id}" shows more than log_tail`}. Put right what went wrong before you start it again.`;
+      return `${whatElse(job)}. Put right what went wrong before you start it again.`;
   }
+}
+
+function whatElse(job: FullRow): string {
+  if (job.log_bytes === 0) return 'it printed nothing';
+  return sawWholeLog(job)
+    ? 'log_tail is all that it printed'
+    : `job_log with job "${job.job_id}" shows more than log_tail`;
 }
 
 function nextForDone(job: FullRow): string {

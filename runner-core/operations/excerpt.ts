@@ -49,12 +49,12 @@ function resultHead(
   }
 }
 
-function logTail(jobDir: string, maxBytes: number): string | null {
+export function logTail(jobDir: string, maxBytes: number): string | null {
   const text = endOf(fileOf(jobDir, 'log'), maxBytes);
   return text === '' ? null : text;
 }
 
-function lastLine(jobDir: string): string | null {
+export function lastLine(jobDir: string): string | null {
   const lines = endOf(fileOf(jobDir, 'log'), LAST_LINE_READ_BYTES).split(/[\r\n]+/);
   const line = lines.findLast((text) => text.trim() !== '')?.trim();
   return line === undefined ? null : line.slice(-LAST_LINE_MAX_CHARS);

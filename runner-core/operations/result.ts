@@ -19,7 +19,7 @@ export const result = defineOperation({
   tool: 'job_result',
   title: 'Job result',
   description:
-    'The result file that a done job published, or with path any file of the user, after ownership and size checks; page by page. Log output is in job_log.',
+    'The result file that a done job published, or with path any file of the user, after ownership and size checks; page by page. Only needed where the wait did not show all of it. What a job printed is in job_log.',
   input: z.strictObject({
     job: z.optional(jobRef),
     path: z.optional(

@@ -68,6 +68,10 @@ export const startInput = z.strictObject({
   result_max_bytes: z.optional(positiveBytes('A larger result is a failure.')),
   grace_secs: z.optional(positiveSeconds('Seconds between the polite end and the kill.')),
   sweep: z.optional(z.boolean().check(z.describe('Remove sibling runs older than a day (true).'))),
-  wait_secs: z.optional(seconds('Wait so long for the job to settle before answering (0).')),
+  wait_secs: z.optional(
+    seconds(
+      'Wait so long for the job to settle before answering: the time that it may take. Without it the answer comes at once.',
+    ),
+  ),
 });
 export type StartInput = z.output<typeof startInput>;

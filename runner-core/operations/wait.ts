@@ -12,11 +12,15 @@ export const wait = defineOperation({
   tool: 'wait_jobs',
   title: 'Wait for jobs',
   description:
-    'Waits until jobs have settled, up to max_secs, and says how each stands. Still running is an ordinary answer: call again. With a deadline over all of them it also says when to reap what is left.',
+    'Waits until jobs have settled, and says how each ended, with its result or the end of its log. It returns at the latest after max_secs; still running is an ordinary answer: call it again, never start the job again. With a deadline over all of them it also says when to reap what is left. Use it instead of asking job_status time and again.',
   input: z.strictObject({
     jobs: jobRefs,
     skill: skillFilter,
-    max_secs: z.optional(seconds(`Longest wait, in seconds (${WAIT_DEFAULT_SECS}).`)),
+    max_secs: z.optional(
+      seconds(
+        `Longest wait, in seconds. Without it ${WAIT_DEFAULT_SECS}, or over MCP as long as the client bears.`,
+      ),
+    ),
     until: z.optional(
       z
         .enum(['all', 'any'])

@@ -27,10 +27,14 @@ export class RawServer {
   #rest = '';
   #nextId = 1;
 
-  constructor(temp: TempBase, options: { read?: boolean; args?: readonly string[] } = {}) {
+  constructor(
+    temp: TempBase,
+    options: { read?: boolean; args?: readonly string[]; detached?: boolean } = {},
+  ) {
     this.child = spawn(process.execPath, [serverFile, ...(options.args ?? [])], {
       env: temp.env,
       cwd: temp.scratch,
+      detached: options.detached ?? false,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     temp.ledger.register(this.child.pid ?? 0, 'the server');

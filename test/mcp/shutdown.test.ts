@@ -1,0 +1,165 @@
+import { describe, expect } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { readStatus } from '../support/read-job.ts';
+import { test } from '../support/temp-base.ts';
+import { RawServer } from './raw-server.ts';
+
+/** The time that a server may take to be gone after its client is. */
+const BUDGET_MS = 2000;
+
+async function goneWithin(
+  server: RawServer,
+  leave: () => void,
+): Promise<{ code: number | null; ms: number }> {
+  const startedMs = performance.now();
+  leave();
+  const { code } = await server.exited;
+  return { code, ms: performance.now() - startedMs };
+}
+
+const departures: readonly [string, (server: RawServer) => void][] = [
+  ['its stdin is closed', (server) => server.child.stdin.end()],
+  [
+    'all its pipes are closed',
+    ({ child }) => [child.stdin, child.stdout, child.stderr].forEach((end) => void end.destroy()),
+  ],
+  ['it gets SIGTERM', (server) => void server.child.kill('SIGTERM')],
+  ['it gets SIGINT', (server) => void server.child.kill('SIGINT')],
+  ['it gets SIGHUP', (server) => void server.child.kill('SIGHUP')],
+  [
+    'it gets all of them at once',
+    (server) => {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) server.child.kill(signal);
+      server.child.stdin.end();
+    },
+  ],
+];
+
+describe('with a wait in flight, the server ends at once with 0 and the job goes on', () => {
+  for (const [when, leave] of departures) {
+    test(`when ${when}`, async ({ temp }) => {
+      const server = new RawServer(temp);
+      await server.initialize();
+      const jobDir = await server.start('while [ ! -e go ]; do sleep 0.05; done');
+      server.call('wait_jobs', { jobs: [jobDir], max_secs: 40 }, 1);
+      await server.answer(server.request('ping'));
+      const { code, ms } = await goneWithin(server, () => leave(server));
+      expect(code).toBe(0);
+      expect(ms).toBeLessThan(BUDGET_MS);
+      expect(readStatus(jobDir)).toBeUndefined();
+      expect(server.stderr).toBe('');
+      temp.file('go', '');
+      await eventually(() => readStatus(jobDir) === 'done', 20_000);
+    });
+  }
+
+  test('when its stdout is closed, as soon as it has something to say', async ({ temp }) => {
+    const server = new RawServer(temp);
+    await server.initialize();
+    const jobDir = await server.start('while [ ! -e go ]; do sleep 0.05; done');
+    server.child.stdout.destroy();
+    const { code, ms } = await goneWithin(server, () => void server.request('ping'));
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(BUDGET_MS);
+    temp.file('go', '');
+    await eventually(() => readStatus(jobDir) === 'done', 20_000);
+  });
+
+  test('when the client never reads and then leaves', async ({ temp }) => {
+    const server = new RawServer(temp, { read: false });
+    const init = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    };
+    server.request('initialize', init);
+    server.notify('notifications/initialized');
+    // Far more than a pipe holds.
+    for (let count = 0; count < 60; count += 1) server.request('tools/list');
+    await eventually(() => server.child.stdin.writableLength === 0, 20_000);
+    const { code, ms } = await goneWithin(server, () => server.child.stdin.end());
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(BUDGET_MS);
+  });
+
+  test('when the client is gone before it said a word', async ({ temp }) => {
+    const server = new RawServer(temp);
+    const { code } = await goneWithin(server, () => server.child.stdin.end());
+    expect(code).toBe(0);
+  });
+
+  test('a start that is under way is let through', async ({ temp }) => {
+    const server = new RawServer(temp);
+    await server.initialize();
+    server.call('start_job', { argv: ['sh', '-c', 'echo begun'], label: 'late' });
+    const { code } = await goneWithin(server, () => server.child.stdin.end());
+    expect(code).toBe(0);
+    const later = new RawServer(temp);
+    await later.initialize();
+    await eventually(async () => {
+      const { result } = await later.answer(later.call('list_jobs', { label: 'late' }));
+      return /"state":"done"/.test(JSON.stringify(result));
+    }, 20_000);
+    later.child.stdin.end();
+    await later.exited;
+  });
+});
+
+describe('bad input', () => {
+  test('lines that are no messages, unknown methods and huge arguments leave the server well', async ({
+    temp,
+  }) => {
+    const server = new RawServer(temp);
+    await server.initialize();
+    for (const line of [
+      '{',
+      'hello',
+      '[]',
+      '{"jsonrpc":"1.0","id":1}',
+      '\u0000\u0001',
+      '""',
+      'null',
+      '{"id":{}}',
+      '',
+    ]) {
+      server.write(`${line}\n`);
+    }
+    server.write(Buffer.from([0xff, 0xfe, 0x0a]).toString('latin1'));
+    const unknown = await server.answer(server.request('no/such/method'));
+    expect(unknown.error?.code).toBe(-32601);
+    const discover = await server.answer(server.request('server/discover'));
+    expect(discover.error?.code).toBe(-32601);
+    server.notify('notifications/no-such-thing');
+
+    const huge = await server.answer(
+      server.call('start_job', { argv: ['true'], label: 'x'.repeat(10_000_000) }),
+    );
+    expect(JSON.stringify(huge.result)).toContain('invalid label');
+    expect(JSON.stringify(huge.result).length).toBeLessThan(1000);
+    const beyond = await server.answer(server.call('start_job', { argv: ['true', 'x'.repeat(12_000_000)] }));
+    expect(JSON.stringify(beyond.result)).toContain('"reason":"could not launch worker: spawn E2BIG"');
+    const ok = await server.answer(server.call('start_job', { argv: ['true'], wait_secs: 30 }));
+    expect(JSON.stringify(ok.result)).toContain('"state":"done"');
+
+    expect(server.strays).toEqual([]);
+    server.child.stdin.end();
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('a message in many small pieces, and many messages in one, are all answered', async ({ temp }) => {
+    const server = new RawServer(temp);
+    await server.initialize();
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 'slow', method: 'ping' });
+    for (const character of `${ping}\r\n`) server.write(character);
+    server.write(
+      [1, 2, 3]
+        .map((id) => `${JSON.stringify({ jsonrpc: '2.0', id: `fast-${id}`, method: 'ping' })}\n`)
+        .join(''),
+    );
+    await eventually(() =>
+      ['slow', 'fast-1', 'fast-2', 'fast-3'].every((id) => server.messages.some((m) => m.id === id)),
+    );
+    server.child.stdin.end();
+    await server.exited;
+  });
+});
