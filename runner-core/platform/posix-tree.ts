@@ -31,16 +31,17 @@ class JobTree {
       : undefined;
     const workerAt = worker ? await table.locate(worker.pid, worker.identity, job.circumstances) : undefined;
     const workerPid = workerAt?.state === 'alive' ? workerAt.pid : worker?.pid;
-    // Without a recorded identity, only a worker that circumstances prove gives a start time to go by.
-    const identity =
-      worker?.identity ?? (workerAt?.state === 'alive' ? await table.identify(workerAt.pid) : undefined);
-    const supervisorPid = supervisorAt?.state === 'alive' ? supervisorAt.pid : undefined;
+    // Also without a recorded identity: a worker that circumstances prove is the one that lives there now.
+    const identity = workerAt?.state === 'alive' ? await table.identify(workerAt.pid) : worker?.identity;
+    const start = await startHere(identity, table);
+    const recordedPid = supervisorAt?.state === 'alive' ? supervisorAt.pid : undefined;
+    const supervisorPid = own ? process.pid : recordedPid;
     const query: TreeQuery = {
       jobId: job.jobId,
       worker:
-        workerPid !== undefined && identity !== undefined && (own || workerAt?.state !== 'unknown')
+        workerPid !== undefined && start !== undefined && (own || workerAt?.state !== 'unknown')
           ? // A group number cannot be given away while its leader lives or has not been waited for.
-            { pid: workerPid, start: table.startOf(identity), group: own || workerAt?.state === 'alive' }
+            { pid: workerPid, start, group: own || workerAt?.state === 'alive' }
           : undefined,
       reaperPid: supervisorPid,
       spare: new Set([process.pid, ...(supervisorPid === undefined ? [] : [supervisorPid])]),
@@ -72,6 +73,13 @@ class JobTree {
   }
 }
 
+/** The start in an identity of this boot and pid namespace: in any other, the same numbers are somebody else's. */
+async function startHere(identity: string | undefined, table: ProcessTable): Promise<number | undefined> {
+  const own = (await table.identify(process.pid)) ?? '';
+  const here = own.slice(0, own.lastIndexOf('/') + 1);
+  return identity?.startsWith(here) ? table.startOf(identity) : undefined;
+}
+
 /** TERM, grace, KILL until nothing of the tree is left. Gives what is left all the same, one text a process. */
 export async function tearDownPosix(order: TeardownOrder, table: ProcessTable): Promise<string[]> {
   if (!(await isReadable(table))) return tearDownBlindly(order);
@@ -98,7 +106,7 @@ export async function tearDownPosix(order: TeardownOrder, table: ProcessTable): 
 /** A table that does not even show the reader (no /proc in this sandbox, ps refused) shows nobody. */
 async function isReadable(table: ProcessTable): Promise<boolean> {
   try {
-    return (await table.list()).some((row) => row.pid === process.pid);
+    return (await table.identify(process.pid)) !== undefined;
   } catch {
     return false;
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTerminal, type JobState } from '../job/state.ts';
-import { platform } from '../platform/index.ts';
+import { type JobProcesses, platform } from '../platform/index.ts';
 import { isOwnJobDir, readMeta, recordedState } from '../store/job-dir.ts';
 import { currentLease, type Lease, releaseLease, takeLease } from '../store/lease.ts';
 import { processesOf } from '../store/processes.ts';
@@ -18,8 +18,10 @@ const POLL_MS = 20;
  */
 export async function reapJob(jobDir: string, graceMs: number): Promise<JobState> {
   const state = recordedState(jobDir);
-  if (isTerminal(state) || state === 'never-started' || !isOwnJobDir(jobDir)) return state;
-  const job = processesOf(jobDir);
+  if (isTerminal(state) || !isOwnJobDir(jobDir)) return state;
+  const job = await withSupervisor(processesOf(jobDir));
+  // A `pid` record that somebody removed does not make anybody unreachable.
+  if (state === 'never-started' && !job.supervisor && (await platform.treeLives(job)) !== 'yes') return state;
   const before = currentLease(jobDir);
   const supervisor = await supervisorOf(job, before);
   // Out of sight in another pid namespace: what cannot be reached must not be declared dead.
@@ -44,18 +46,28 @@ async function awaitRecord(jobDir: string, budgetMs: number): Promise<JobState |
   return undefined;
 }
 
+/** With the living supervisor of a job whose `pid` record is torn or gone, if there is one. */
+async function withSupervisor(job: JobProcesses): Promise<JobProcesses> {
+  return job.supervisor ? job : { ...job, supervisor: await platform.findSupervisor(job.logPath) };
+}
+
+/** Whether there is anybody to end. A worker that is not on record is known by what it left: its tree. */
+async function worksStill(job: JobProcesses): Promise<boolean> {
+  const { worker, circumstances } = job;
+  if (!worker) return (await platform.treeLives(job)) === 'yes';
+  return (await platform.whereabouts(worker.pid, worker.identity, circumstances)).state === 'alive';
+}
+
 async function takeOver(jobDir: string): Promise<JobState> {
-  const job = processesOf(jobDir);
+  const job = await withSupervisor(processesOf(jobDir));
   const lease = await leaseIfAny(jobDir);
-  const workerAt = job.worker
-    ? await platform.whereabouts(job.worker.pid, job.worker.identity, job.circumstances)
-    : undefined;
+  const works = await worksStill(job);
   try {
     return await recordEnd(jobDir, (evident) => {
       if (evident.state === 'done') {
         return { state: 'done', reason: 'worker published its result before reap (supervisor was gone)' };
       }
-      if (workerAt?.state !== 'alive' || evident.state === 'failed') return evident;
+      if (!works || evident.state === 'failed') return evident;
       return {
         state: 'timeout',
         reason: 'reaped by request; supervisor was gone, worker tree killed by reap',

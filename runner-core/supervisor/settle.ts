@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errnoOf } from '../errors.ts';
 import { classify } from '../job/classify.ts';
 import { isTerminal, type JobState, type Verdict } from '../job/state.ts';
 import { supervisionFor } from '../job/windows.ts';
@@ -32,13 +33,24 @@ export async function settle(jobDir: string, entry: string): Promise<JobState> {
   if ((await supervisorOf(processesOf(jobDir), before)).state !== 'gone') {
     return isSupervisor(jobDir, before) ? 'running' : awaitWinner(jobDir);
   }
-  const lease = takeLease(jobDir, before, await ownHolder());
+  let lease: Lease | undefined;
+  try {
+    lease = takeLease(jobDir, before, await ownHolder());
+  } catch (error) {
+    // A full or read-only disk keeps no lease, but the question has an answer. The record is safe without one.
+    if (errnoOf(error) === undefined) throw error;
+    return (await workerOf(processesOf(jobDir)))?.state === 'alive' ? 'running' : recordEnd(jobDir, asIs);
+  }
   if (!lease) return awaitWinner(jobDir);
   try {
     return await putRight(jobDir, entry, lease);
   } finally {
     releaseLease(jobDir, lease);
   }
+}
+
+async function workerOf({ worker, circumstances }: JobProcesses): Promise<Whereabouts | undefined> {
+  return worker && platform.whereabouts(worker.pid, worker.identity, circumstances);
 }
 
 /**
@@ -76,18 +88,16 @@ async function putRight(jobDir: string, entry: string, lease: Lease): Promise<Jo
   const recorded = recordedState(jobDir);
   if (recorded !== 'running') return recorded;
   // Read anew: an adopter may have come and gone before the lease was ours.
-  const job = processesOf(jobDir);
-  const workerAt = job.worker
-    ? await platform.whereabouts(job.worker.pid, job.worker.identity, job.circumstances)
-    : undefined;
-  if (workerAt?.state === 'alive') {
+  if ((await workerOf(processesOf(jobDir)))?.state === 'alive') {
     await detach(beginDetaching(entry), entry, { mode: 'adopt', jobDir, lease: lease.number }).catch(() => {
       // No new supervisor to be had now (disk, memory). The worker runs all the same, and the next question tries again.
     });
     return 'running';
   }
-  return recordEnd(jobDir, (verdict) => verdict);
+  return recordEnd(jobDir, asIs);
 }
+
+const asIs = (verdict: Verdict): Verdict => verdict;
 
 /**
  * Ends whatever is left of the tree and writes the terminal record of a job that nobody supervises, from the evidence;

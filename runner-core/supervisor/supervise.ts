@@ -37,7 +37,8 @@ export async function supervise(job: Supervised): Promise<void> {
   const phase = await watchToTheEnd(job, supervision, log);
   const cutting = setInterval(() => log.cut(supervision.log_max), CUT_EVERY_MS);
   const leftovers = await platform.tearDown({
-    processes: processesOf(job.jobDir),
+    // Whatever became of the record: whom we watch we know ourselves.
+    processes: { ...processesOf(job.jobDir), worker: job.worker },
     graceMs: ending ? Math.min(supervision.grace * 1000, LEFTOVER_GRACE_MS) : supervision.grace * 1000,
     own: job.role === 'supervisor',
   });

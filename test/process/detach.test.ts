@@ -4,8 +4,17 @@ import { closeSync, openSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { ask, type Job, jobNamed, pidsOf, ready, settled } from '../support/jobs.ts';
-import { descendantsOf, isAlive, openFilesOf, readEnviron, readStat } from '../support/proc.ts';
+import {
+  descendantsOf,
+  isAlive,
+  listPids,
+  openFilesOf,
+  readEnviron,
+  readStat,
+  workingDirectoryOf,
+} from '../support/proc.ts';
 import { commandOf, sh } from '../support/programs.ts';
+import { jobDirsBelow, readPids } from '../support/read-job.ts';
 import { type TempBase, test } from '../support/temp-base.ts';
 
 /** Works until `go` exists, so that the caller is certainly dead before the job ends. */
@@ -68,7 +77,6 @@ describe('a job goes on to its end when its caller is killed', () => {
   test('by its session', async ({ temp }) => {
     const { pid, job } = await caller(temp);
     await ready(job);
-    const { listPids } = await import('../support/proc.ts');
     killAll(listPids().filter((other) => readStat(other)?.session === pid));
     await eventually(() => !isAlive(pid));
     await goesOnToTheEnd(temp, job);
@@ -100,7 +108,6 @@ describe('a job goes on to its end when its caller is killed', () => {
     const [file, ...args] = [...commandOf('ours'), ...START];
     const child = spawn(file, args, { cwd: temp.scratch, env: temp.env, detached: true, stdio: 'ignore' });
     const pid = child.pid ?? expect.fail('no caller');
-    const { jobDirsBelow, readPids } = await import('../support/read-job.ts');
     const exited = once(child, 'exit');
     const dir = await eventually(() => jobDirsBelow(temp.base).find((path) => readPids(path) !== undefined));
     try {
@@ -185,7 +192,6 @@ describe('what a supervisor and its worker have of their caller', () => {
     const run = await temp.run('ours', START);
     const job = jobNamed(temp, run.stdout.toString().trim());
     await ready(job);
-    const { workingDirectoryOf } = await import('../support/proc.ts');
     expect(workingDirectoryOf(pidsOf(job).supervisor_pid)).toBe('/');
     await ask(temp, 'reap', job.id);
   });

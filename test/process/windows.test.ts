@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -118,7 +118,6 @@ describe('a supervisor at rest', () => {
     const job = await start(temp, sh('exec sleep 30'));
     const { supervisor_pid } = pidsOf(job);
     const switches = async () => {
-      const { readFileSync } = await import('node:fs');
       const status = readFileSync(`/proc/${supervisor_pid}/status`, 'utf8');
       return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1]);
     };

@@ -111,3 +111,8 @@ function readText(path: string): string | undefined {
     return undefined;
   }
 }
+
+/** Every job there is below a directory, by its path. */
+export function jobsBelow(root: string): Job[] {
+  return jobDirsBelow(root).map((dir) => ({ id: basename(dir), dir }));
+}
