@@ -69,6 +69,8 @@ export const darwinTable: ProcessTable = {
     return line ? `${await darwinTable.boot()}/darwin/${line.row.start}` : undefined;
   },
 
+  groupOf: async (pid) => (await lookAt(pid))?.row.pgid,
+
   startOf: (identity) => Number(identity.split('/')[2]),
 
   locate: async (pid, identity, known) => {

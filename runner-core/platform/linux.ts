@@ -134,6 +134,8 @@ export const linuxTable: ProcessTable = {
     return row ? `${boot()}/${ownNamespace()}/${row.start}` : undefined;
   },
 
+  groupOf: async (pid) => readStat(pid)?.pgid,
+
   startOf: (identity) => Number(identity.split('/')[2]),
 
   locate: async (pid, identity, known) => {

@@ -110,8 +110,11 @@ export interface Platform {
   receiveSpec(): { spec: string; acknowledge(line: string): void } | undefined;
   /** In a supervisor: how free it is of its caller, for the record, where that is not certain. */
   detachment(): string | undefined;
-  /** Once per supervisor, before it has a worker: orphans of the worker become its children, where the system can do that. */
-  adoptOrphans(): Promise<void>;
+  /**
+   * Once per supervisor, before it waits for its spec: does whatever would only delay the start of the worker later. From
+   * then on orphans of the worker become its children, where the system can do that.
+   */
+  prepareToSupervise(): Promise<void>;
 
   spawnWorker(order: WorkerOrder): Promise<RunningWorker>;
   /** Resolves when a process that is not our child has ended. */

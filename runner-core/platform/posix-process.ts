@@ -89,11 +89,21 @@ export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean 
   }
 }
 
-/** In a new supervisor: reads the whole spec, and drops whatever descriptors its caller leaked. */
-export function receivePosixSpec(table: ProcessTable): { spec: string; acknowledge(line: string): void } {
+/** In a new supervisor: closes whatever descriptors its caller leaked. */
+export function dropLeakedDescriptors(table: ProcessTable): void {
+  for (const fd of table.inheritedDescriptors()) closeSync(fd);
+}
+
+/** Loads and reads what the start of a worker needs, while nobody waits for it yet. */
+export async function prepareToSpawn(table: ProcessTable): Promise<void> {
+  await import('node:child_process');
+  await table.identify(process.pid);
+}
+
+/** In a new supervisor: reads the whole spec. */
+export function receivePosixSpec(): { spec: string; acknowledge(line: string): void } {
   const spec = readFileSync(0, 'utf8');
   replaceDescriptor(0, 'r');
-  for (const fd of table.inheritedDescriptors()) closeSync(fd);
   return {
     spec,
     acknowledge: (line) => {

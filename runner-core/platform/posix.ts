@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync, type Stats, statSync } from 'node:fs';
-import { geteuid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadLinuxApi } from './linux-api.ts';
+import { type LinuxApi, loadLinuxApi } from './linux-api.ts';
 import type { Platform } from './port.ts';
 import { resolvePosixWorker } from './posix-launch.ts';
 import {
   awaitedChildren,
+  dropLeakedDescriptors,
+  prepareToSpawn,
   receivePosixSpec,
   signalProcess,
   spawnPosixWorker,
@@ -22,10 +23,10 @@ const FOREIGN_EXIT_POLL_MS = 500;
 const ZOMBIES_EVERY_MS = 100;
 
 /** Set once this process adopts orphans. */
-let clearZombies: (() => Promise<void>) | undefined;
+let reaper: LinuxApi | undefined;
 
 function ownedByUs(stat: Stats): boolean {
-  return stat.uid === geteuid?.();
+  return stat.uid === process.geteuid?.();
 }
 
 /** The port for Linux and macOS; what differs between them is the process table. */
@@ -34,7 +35,7 @@ export function createPosixPlatform(table: ProcessTable): Platform {
     kind: 'posix',
 
     defaultBases: (env) => {
-      const name = `compound-engineering-${geteuid?.() ?? 'user'}`;
+      const name = `compound-engineering-${process.geteuid?.() ?? 'user'}`;
       return [...new Set([`/tmp/${name}`, `${env.TMPDIR || '/tmp'}/${name}`])];
     },
     makePrivateDir: (path) => mkdirSync(path, { mode: PRIVATE_MODE }),
@@ -48,7 +49,7 @@ export function createPosixPlatform(table: ProcessTable): Platform {
 
     identify: (pid) => table.identify(pid),
     whereabouts: (pid, identity, known) => table.locate(pid, identity, known),
-    groupOf: async (pid) => (await table.list()).find((row) => row.pid === pid)?.pgid,
+    groupOf: (pid) => table.groupOf(pid),
     findSupervisor: async (logPath) => {
       const log = statSync(logPath, { throwIfNoEntry: false });
       const marks = table.marks(log && { dev: log.dev, ino: log.ino });
@@ -61,9 +62,13 @@ export function createPosixPlatform(table: ProcessTable): Platform {
     boot: () => table.boot(),
 
     startSupervisor: (entry) => startPosixSupervisor(entry, table),
-    receiveSpec: () => receivePosixSpec(table),
+    receiveSpec: () => receivePosixSpec(),
     detachment: () => undefined,
-    adoptOrphans: () => adoptOrphans(table),
+    prepareToSupervise: async () => {
+      dropLeakedDescriptors(table);
+      await adoptOrphans(table);
+      await prepareToSpawn(table);
+    },
 
     spawnWorker: (order) => spawnPosixWorker(order, table),
     awaitEnd: async (pid, identity, known) => {
@@ -82,8 +87,9 @@ export function createPosixPlatform(table: ProcessTable): Platform {
     },
 
     tearDown: async (order) => {
+      if (order.own && hasNoDescendants()) return [];
       const left = await tearDownPosix(order, table);
-      await clearZombies?.();
+      await clearZombies(table);
       return left;
     },
     treeLives: (job) => posixTreeLives(job, table),
@@ -94,17 +100,32 @@ export function createPosixPlatform(table: ProcessTable): Platform {
 async function adoptOrphans(table: ProcessTable): Promise<void> {
   const api = await loadLinuxApi();
   if (!api?.becomeSubreaper()) return;
-  clearZombies = async () => {
-    for (const { pid, ppid, zombie } of await table.list()) {
-      if (zombie && ppid === process.pid && !awaitedChildren.has(pid)) api.clearZombie(pid);
-    }
-  };
+  reaper = api;
   let due: NodeJS.Timeout | undefined;
   process.on('SIGCHLD', () => {
     if (due) return;
     due = setTimeout(() => {
       due = undefined;
-      void clearZombies?.();
+      void clearZombies(table);
     }, ZOMBIES_EVERY_MS);
   });
+}
+
+async function clearZombies(table: ProcessTable): Promise<void> {
+  if (!reaper) return;
+  if (awaitedChildren.size === 0) {
+    reaper.clearZombies();
+    return;
+  }
+  for (const { pid, ppid, zombie } of await table.list()) {
+    if (zombie && ppid === process.pid && !awaitedChildren.has(pid)) reaper.clearZombie(pid);
+  }
+}
+
+/**
+ * Whether nothing can be left of the worker's tree: it has ended and been waited for, and every living descendant would
+ * be a child of ours by now, or below one. The system's word, for one call instead of a look at every process.
+ */
+function hasNoDescendants(): boolean {
+  return reaper !== undefined && awaitedChildren.size === 0 && !reaper.clearZombies();
 }

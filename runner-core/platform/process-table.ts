@@ -6,6 +6,7 @@ export interface ProcessTable {
   boot(): Promise<string>;
   /** Also for a child that has exited and was not yet waited for. */
   identify(pid: number): Promise<string | undefined>;
+  groupOf(pid: number): Promise<number | undefined>;
   /** The `start` of a row, out of an identity. */
   startOf(identity: string): number;
   locate(pid: number, identity: string | undefined, known?: Circumstances): Promise<Whereabouts>;

@@ -59,7 +59,7 @@ export const windowsPlatform: Platform = {
   startSupervisor,
   receiveSpec,
   detachment: () => detachment(),
-  adoptOrphans: async () => undefined,
+  prepareToSupervise: async () => undefined,
 
   spawnWorker,
   awaitEnd,

@@ -7,8 +7,7 @@ import { supervise } from './supervise.ts';
 
 /** The whole life of a supervisor process: reads its spec, gets hold of its worker, acknowledges, watches to the end. */
 export async function runSupervisor(): Promise<void> {
-  // Before the spec is there: a supervisor that was started in advance is then done with it.
-  await platform.adoptOrphans();
+  await platform.prepareToSupervise();
   const received = platform.receiveSpec();
   // This process was only to start the supervisor.
   if (!received) return;
