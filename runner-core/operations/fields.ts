@@ -8,7 +8,7 @@ export const jobRef = z
   .check(z.minLength(1), z.describe('A job id, or the path of a job directory.'));
 
 export const jobRefs = z
-  .array(z.string().check(z.minLength(1)))
+  .array(z.string())
   .check(z.minLength(1), z.describe('Job ids, or paths of job directories.'));
 
 export const skillFilter = z.optional(

@@ -1,4 +1,5 @@
 import { RunnerError } from '../errors.ts';
+import { formatMoment } from '../job/id.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
 import { findJob } from '../store/find.ts';
 import { fileOf, jobIdOf, readMeta, readOutcome, readReason, startedAtMs } from '../store/job-dir.ts';
@@ -51,7 +52,7 @@ export function describeJob({ ref, jobDir }: FoundJob, state: JobState): JobRow 
     run_id: meta?.run_id ?? null,
     label: meta?.label ?? null,
     reason: reasonOf(jobDir, state),
-    started_at: meta?.started_at ?? null,
+    started_at: meta?.started_at ?? (started === undefined ? null : formatMoment(new Date(started))),
     elapsed_secs: elapsedSecs(outcome?.wall_secs, started, ended),
     idle_secs: state === 'running' && log ? roundMs(Date.now() - log.mtimeMs) : null,
     exit_code: outcome?.exit_code ?? null,

@@ -99,7 +99,9 @@ async function handOver(
 function prepare(jobDir: string, plan: Plan, caller: Caller): string[] {
   const { request, cwd } = plan;
   const resultPath = request.result_path === undefined ? null : resolve(cwd, request.result_path);
-  let worker: ResolvedWorker = { argv: [...request.argv], record: {} };
+  const [program = '', ...rest] = request.argv;
+  const asNamed = program.includes('/') ? resolve(cwd, program) : program;
+  let worker: ResolvedWorker = { argv: [asNamed, ...rest], record: {} };
   let problem: unknown;
   try {
     requireDirectory(cwd);
