@@ -28,6 +28,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
+          testTimeout: 30_000,
           maxWorkers: '100%',
           sequence: { groupOrder: 0 },
         },

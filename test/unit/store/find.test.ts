@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { RunnerError } from '../../../runner-core/errors.ts';
 import { findJob, jobsIn, runFolders } from '../../../runner-core/store/find.ts';
+import { texts } from '../texts.ts';
 import { isSuperuser, JOB_ID, makeJob, test } from './directory.ts';
 
 if (isSuperuser) console.log('skipped: no folder is closed to the superuser, so none can be tested');
@@ -105,7 +106,7 @@ describe('a job id', () => {
   test('that nothing can be found by never throws anything but a refusal, for any text', ({ dir }) => {
     makeJob(join(dir, 'base', 's', 'r'));
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (ref) => {
+      fc.property(texts({ maxLength: 40 }), (ref) => {
         if (ref !== JOB_ID) expect(['unknown', 'invalid']).toContain(failureOf(ref, lookIn(dir)).kind);
       }),
     );
