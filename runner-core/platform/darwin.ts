@@ -9,13 +9,17 @@ export interface PsLine {
 }
 
 const COLUMNS = 'pid=,ppid=,pgid=,stat=,lstart=,command=';
-const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+ +\S+ +\d+ +[\d:]+ +\d{4})\s+(.*)$/;
+const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+ +\S+ +\d+ +[\d:]+ +\d{4})(?:\s+(.*))?$/;
 
-/** Parses the output of `ps -o pid=,ppid=,pgid=,stat=,lstart=,command=`. Sessions are not shown there: groups serve. */
+/**
+ * Parses the output of `TZ=UTC0 ps -o pid=,ppid=,pgid=,stat=,lstart=,command=`. Sessions are not shown there: groups
+ * serve.
+ */
 export function parsePs(output: string): PsLine[] {
   return output.split('\n').flatMap((line) => {
     const [, pid, ppid, pgid, stat = '', started = '', command = ''] = LINE.exec(line) ?? [];
-    const start = Date.parse(started) / 1000;
+    // One zone for all who ask, however theirs is set: the number is part of an identity.
+    const start = Date.parse(`${started} UTC`) / 1000;
     if (pid === undefined || !Number.isFinite(start)) return [];
     const row = {
       pid: Number(pid),
@@ -34,8 +38,11 @@ async function run(program: string, args: readonly string[]): Promise<string> {
   const { execFile } = await import('node:child_process');
   return new Promise((resolve) => {
     // ps exits 1 where no process matches: what it printed is the answer.
-    execFile(program, args, { env: { LC_ALL: 'C' }, maxBuffer: 64 * 1024 * 1024 }, (_error, stdout) =>
-      resolve(stdout),
+    execFile(
+      program,
+      args,
+      { env: { LC_ALL: 'C', TZ: 'UTC0' }, maxBuffer: 64 * 1024 * 1024 },
+      (_error, stdout) => resolve(stdout),
     );
   });
 }
