@@ -12,33 +12,55 @@ import {
   status,
   wait,
 } from '../index.ts';
+import type { Declared, ShowFlag } from './command.ts';
 import { checkInput, type Invocation } from './parse.ts';
 import { type Answer, renderDeadline, renderList, renderStates, spacedJson } from './render.ts';
+import { type Output, standardOutput } from './terminal.ts';
 
 /** How an operation is done from the command line. */
-export interface CliCommand {
-  readonly operation: Operation;
-  run(invocation: Invocation, caller: Caller): Promise<Answer>;
+export interface CliCommand<D extends Declared = Declared> {
+  readonly operation: D;
+  /** The flags that say how it is shown. */
+  readonly flags: readonly ShowFlag[];
+  run(invocation: Invocation, caller: Caller, output?: Output): Promise<Answer>;
 }
 
-function define<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
+interface Doing<O> {
+  readonly json: boolean;
+  readonly caller: Caller;
+  readonly output: Output;
+  /** The command's own flags that were given. */
+  readonly shown: Readonly<Record<string, string | boolean>>;
+  perform(): Promise<O>;
+}
+
+export function define<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
   operation: Operation<I, O>,
-  run: (
-    input: z.output<I>,
-    options: { json: boolean; caller: Caller; perform: () => Promise<z.output<O>> },
-  ) => Promise<Answer>,
+  run: (input: z.output<I>, doing: Doing<z.output<O>>) => Promise<Answer>,
+  flags?: readonly ShowFlag[],
+): CliCommand<Operation>;
+/** For a command that is no operation: there is nothing to perform. */
+export function define<I extends z.ZodMiniObject>(
+  declared: Declared & { readonly input: I },
+  run: (input: z.output<I>, doing: Doing<never>) => Promise<Answer>,
+): CliCommand;
+export function define(
+  operation: Declared & Partial<Operation>,
+  run: (input: z.output<z.ZodMiniObject>, doing: Doing<never>) => Promise<Answer>,
+  flags: readonly ShowFlag[] = [],
 ): CliCommand {
   return {
-    // The table holds operations of every shape; each is only ever called through its own closure.
-    operation: operation as unknown as Operation,
-    run: (invocation, caller) => {
+    operation,
+    flags,
+    run: (invocation, caller, output = standardOutput) => {
       const input = checkInput(operation, invocation.input);
-      return run(input, { json: invocation.json, caller, perform: () => operation.run(input, caller) });
+      const perform = () => operation.run?.(input, caller) as Promise<never>;
+      return run(input, { json: invocation.json, shown: invocation.shown ?? {}, caller, output, perform });
     },
   };
 }
 
-function ok(stdout: string | Buffer, stderr: readonly string[] = []): Answer {
+export function ok(stdout: string | Buffer, stderr: readonly string[] = []): Answer {
   return { stdout, stderr, exitCode: 0 };
 }
 
@@ -47,7 +69,19 @@ function withUnknown(stdout: string, unknown: readonly { problem: string }[]): A
   return { stdout, stderr: unknown.map(({ problem }) => problem), exitCode: unknown.length > 0 ? 1 : 0 };
 }
 
-export const COMMANDS: readonly CliCommand[] = [
+const LOG_FLAGS: readonly ShowFlag[] = [
+  { name: 'follow', value: undefined, description: 'Go on until the job has settled.' },
+  { name: 'tail', value: 'N', description: 'Only the last so many lines.' },
+  { name: 'all', value: undefined, description: 'From the very beginning.' },
+  {
+    name: 'raw',
+    value: undefined,
+    description: 'The bytes as they are, also on a terminal, where a hostile log could steer it.',
+  },
+];
+
+/** The commands that programs call. */
+export const COMMANDS: readonly CliCommand<Operation>[] = [
   define(start, async (_input, { json, perform }) => {
     const row = await perform();
     return ok(json ? `${spacedJson(row)}\n` : `${row.job_id}\n`);
@@ -59,8 +93,11 @@ export const COMMANDS: readonly CliCommand[] = [
       unknown,
     );
   }),
-  define(wait, async (input, { json, perform }) => {
-    const answer = await perform();
+  define(wait, async (input, { json, caller, output, perform }) => {
+    const screen = json ? undefined : output.screen();
+    const answer = screen
+      ? await (await import('./people/live-wait.ts')).liveWait(wait, input, { caller, output, screen })
+      : await perform();
     if (answer.jobs.length === 0) return withUnknown('', answer.unknown);
     const stdout =
       input.deadline_secs === undefined
@@ -88,23 +125,38 @@ export const COMMANDS: readonly CliCommand[] = [
     const [only = 0, ...others] = codes;
     return { stdout: json ? `${spacedJson(jobs)}\n` : '', stderr, exitCode: others.length > 0 ? 1 : only };
   }),
-  define(list, async (_input, { json, perform }) => {
+  define(list, async (_input, { json, output, perform }) => {
     const { jobs, more } = await perform();
-    return ok(json ? `${spacedJson(jobs)}\n` : renderList(jobs, more));
+    const screen = json ? undefined : output.screen();
+    if (!screen) return ok(json ? `${spacedJson(jobs)}\n` : renderList(jobs, more));
+    const { jobTable } = await import('./people/job-table.ts');
+    const lines = jobs.length > 0 ? jobTable(jobs, screen) : ['No such jobs.'];
+    return ok([...lines, ...(more ? ['(more: raise --limit)'] : []), ''].join('\n'));
   }),
-  define(log, async (_input, { json, perform }) => {
-    const page = await perform();
-    if (json) return ok(`${spacedJson(page)}\n`);
-    return ok(page.base64 === undefined ? (page.text ?? '') : Buffer.from(page.base64, 'base64'));
-  }),
+  define(
+    log,
+    async (input, { json, shown, caller, output, perform }) => {
+      if (json) return ok(`${spacedJson(await perform())}\n`);
+      const { lookOf, showLog } = await import('./people/log.ts');
+      return showLog(input, lookOf(shown), { caller, output });
+    },
+    LOG_FLAGS,
+  ),
 ];
 
+/** Every command, those that only people have included. */
+export async function everyCommand(): Promise<CliCommand[]> {
+  const { FOR_PEOPLE } = await import('./commands-for-people.ts');
+  return [...COMMANDS, ...(await Promise.all(FOR_PEOPLE.map(({ load }) => load())))];
+}
+
 /** Throws `usage` for a name that no command has. */
-export function commandNamed(name: string): CliCommand {
+export async function commandNamed(name: string): Promise<CliCommand> {
   const command = COMMANDS.find(({ operation }) => operation.name === name);
   if (command) return command;
-  throw new RunnerError(
-    'usage',
-    `unknown command ${JSON.stringify(name)}; one of ${COMMANDS.map(({ operation }) => operation.name).join(', ')}, mcp`,
-  );
+  const { FOR_PEOPLE } = await import('./commands-for-people.ts');
+  const loadable = FOR_PEOPLE.find((one) => one.name === name);
+  if (loadable) return loadable.load();
+  const names = [...COMMANDS.map(({ operation }) => operation.name), ...FOR_PEOPLE.map((one) => one.name)];
+  throw new RunnerError('usage', `unknown command ${JSON.stringify(name)}; one of ${names.join(', ')}, mcp`);
 }

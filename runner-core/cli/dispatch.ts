@@ -1,5 +1,5 @@
 import { type Caller, RunnerError } from '../index.ts';
-import { type CliCommand, COMMANDS, commandNamed } from './commands.ts';
+import { type CliCommand, commandNamed } from './commands.ts';
 import { helpFor, overview, shortUsage } from './help.ts';
 import { commandOf, parseCommand } from './parse.ts';
 import type { Answer } from './render.ts';
@@ -19,27 +19,30 @@ async function dispatch(args: readonly string[], entry: string): Promise<Answer>
   const [name, ...rest] = args;
   if (name === undefined) throw new RunnerError('usage', 'no command given; peer-jobs --help lists them');
   if (name === '--help' || name === '-h' || name === 'help') {
-    return say(
-      overview(
-        COMMANDS.map(({ operation }) => commandOf(operation)),
-        __VERSION__,
-      ),
-    );
+    const { vocabulary } = await import('./vocabulary.ts');
+    return say(overview((await vocabulary()).commands, __VERSION__));
   }
   if (name === '--version' || name === '-V') return say(`${__VERSION__}\n`);
-  return perform(commandNamed(name), rest, entry);
+  if (name === '__jobs') return (await import('./people/job-names.ts')).jobNames(callerOf(entry));
+  return perform(await commandNamed(name), rest, entry);
 }
 
 async function perform(command: CliCommand, args: readonly string[], entry: string): Promise<Answer> {
-  const shape = commandOf(command.operation);
+  const shape = commandOf(command.operation, command.flags);
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
-  if (own.includes('--help') || own.includes('-h')) return say(helpFor(shape));
-  const caller: Caller = { env: process.env, cwd: process.cwd(), entry, client: 'cli' };
-  return command.run(parseCommand(shape, args), caller);
+  if (own.includes('--help') || own.includes('-h')) {
+    const { inCommandNames } = await import('./vocabulary.ts');
+    return say(inCommandNames(helpFor(shape)));
+  }
+  return command.run(parseCommand(shape, args), callerOf(entry));
+}
+
+function callerOf(entry: string): Caller {
+  return { env: process.env, cwd: process.cwd(), entry, client: 'cli' };
 }
 
 /** Every expected failure is one line that says what to do; the command line is also told how it is called. */
-function failure(error: unknown, name: string | undefined): Answer {
+async function failure(error: unknown, name: string | undefined): Promise<Answer> {
   if (!(error instanceof RunnerError)) {
     const system = error instanceof Error && 'syscall' in error;
     const stderr = system
@@ -47,7 +50,11 @@ function failure(error: unknown, name: string | undefined): Answer {
       : `internal error: ${error instanceof Error ? error.message : String(error)}`;
     return { stdout: '', stderr: [stderr], exitCode: 1 };
   }
-  const known = COMMANDS.find(({ operation }) => operation.name === name);
-  const usage = error.kind === 'usage' ? [shortUsage(known && commandOf(known.operation))] : [];
+  const usage = error.kind === 'usage' ? [await usageFor(name)] : [];
   return { stdout: '', stderr: [...usage, error.message], exitCode: error.exitCode };
+}
+
+async function usageFor(name: string | undefined): Promise<string> {
+  const known = name === undefined ? undefined : await commandNamed(name).catch(() => undefined);
+  return shortUsage(known && commandOf(known.operation, known.flags));
 }

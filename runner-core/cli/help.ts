@@ -1,20 +1,30 @@
 import { EXIT_CODES } from '../index.ts';
-import type { Command } from './parse.ts';
+import type { Command, Flag } from './parse.ts';
 
-const EXIT_MEANINGS: readonly [number, string][] = [
+/** Each exit code of the command line, with what it says. */
+export const EXIT_MEANINGS: readonly [number, string][] = [
   [0, 'the command itself worked. What became of a job is on stdout, not in the exit code.'],
   [
     EXIT_CODES.unknown,
-    'it failed: unknown job, worker not found, nothing could be detached; jobs failed in different ways.',
+    'it failed: unknown job, worker not found, nothing could be detached; jobs failed in different ways; a job was not removed; doctor found a problem.',
   ],
   [EXIT_CODES.usage, 'it was called wrongly; for result: the job is still running.'],
   [EXIT_CODES.absent, 'for result: the job settled without one, or the file is missing.'],
   [EXIT_CODES.refused, 'a read was refused: wrong owner, a link, not a regular file, over its cap.'],
 ];
 
-function usageOf(command: Command): string {
+export function usageOf(command: Command): string {
   return `peer-jobs ${command.operation.name} [FLAGS]${command.words ? ` ${command.words.usage}` : ''}`;
 }
+
+export function flagText(flag: Flag): string {
+  return flag.value === undefined ? `--${flag.name}` : `--${flag.name} ${flag.value}`;
+}
+
+/** What stands where a command stands, and is none of the table's. */
+export const EXTRAS = [
+  { name: 'mcp', description: 'Serve the same operations over MCP on stdin and stdout' },
+] as const;
 
 function wrap(text: string, indent: number, width = 100): string {
   const lines: string[] = [''];
@@ -42,7 +52,7 @@ ${table([
   ...commands.map(
     (command) => [command.operation.name, command.operation.description.split('. ')[0] ?? ''] as const,
   ),
-  ['mcp', 'Serve the same operations over MCP on stdin and stdout'],
+  ...EXTRAS.map(({ name, description }) => [name, description] as const),
 ])}
 
 peer-jobs COMMAND --help explains the flags. A JOB is an id or the path of a job directory.
@@ -55,16 +65,12 @@ ${table(EXIT_MEANINGS.map(([code, meaning]) => [String(code), meaning]))}
 /** `peer-jobs COMMAND --help`. */
 export function helpFor(command: Command): string {
   const flags = command.flags.map((flag) => {
-    const name = flag.value === undefined ? `--${flag.name}` : `--${flag.name} ${flag.value}`;
-    return [name, flag.description + (flag.repeatable ? ' May be repeated.' : '')] as const;
+    return [flagText(flag), flag.description + (flag.repeatable ? ' May be repeated.' : '')] as const;
   });
   return `usage: ${usageOf(command)}
 
 ${wrap(command.operation.description, 0)}
-
-flags:
-${table(flags)}
-`;
+${flags.length > 0 ? `\nflags:\n${table(flags)}\n` : ''}`;
 }
 
 export function shortUsage(command: Command | undefined): string {

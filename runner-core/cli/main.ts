@@ -1,18 +1,5 @@
-import { writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-
-/** Blocking, so that the process may end right after, and a full pipe is waited for. */
-function writeAll(fd: number, data: Buffer): void {
-  for (let written = 0; written < data.length; ) {
-    try {
-      written += writeSync(fd, data, written);
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-      else return;
-    }
-  }
-}
+import { writeAll } from './terminal.ts';
 
 async function main(args: readonly string[]): Promise<number> {
   const [name] = args;

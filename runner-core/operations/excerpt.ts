@@ -67,7 +67,8 @@ function endOf(path: string, maxBytes: number): string {
     const from = Math.max(0, size - maxBytes);
     const text = withoutEscapes(readable(readOwnedPage(path, from, maxBytes).data).text);
     const firstBreak = from === 0 ? -1 : text.indexOf('\n');
-    return text.slice(firstBreak + 1).trimEnd();
+    // A last line that is longer than all that was read is shown without its beginning.
+    return text.slice(firstBreak + 1).trimEnd() || text.trimEnd();
   } catch {
     // Refused or gone: an excerpt is a courtesy, job_log tells why.
     return '';

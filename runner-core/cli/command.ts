@@ -1,0 +1,116 @@
+import * as z from 'zod/mini';
+import type { Operation } from '../index.ts';
+
+/** A property of an operation's input, as its JSON Schema tells it. */
+interface Property {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly description?: string;
+  readonly required?: boolean;
+}
+
+/** One flag of a command. */
+export interface Flag {
+  readonly name: string;
+  /** The placeholder of its value; undefined for a switch. */
+  readonly value: string | undefined;
+  readonly description: string;
+  /** Where its value goes in the operation's input. */
+  readonly field: string;
+  readonly repeatable: boolean;
+}
+
+/** What a command line needs of an operation; a command that only people have may be nothing more. */
+export type Declared = Pick<Operation, 'name' | 'description' | 'input'> & Partial<Pick<Operation, 'output'>>;
+
+export interface Command {
+  readonly operation: Declared;
+  readonly flags: readonly Flag[];
+  /** `jobs` or `job` or `argv`: what the words that are not flags become. */
+  readonly words: { readonly field: string; readonly usage: string; readonly required: boolean } | undefined;
+}
+
+const PLACEHOLDERS: Readonly<Record<string, string>> = { number: 'N', integer: 'N', string: 'TEXT' };
+
+function properties(operation: Declared): [string, Property][] {
+  const schema = z.toJSONSchema(operation.input, { io: 'input' });
+  return Object.entries(schema.properties ?? {}).map(([name, property]) => [
+    name,
+    {
+      ...(typeof property === 'object' ? (property as Omit<Property, 'required'>) : {}),
+      required: schema.required?.includes(name) ?? false,
+    },
+  ]);
+}
+
+/** Whether the flag's value is a number for the operation. */
+export function isNumeric(command: Command, flag: Flag): boolean {
+  return properties(command.operation).some(
+    ([name, { type }]) => name === flag.field && (type === 'number' || type === 'integer'),
+  );
+}
+
+export const WORDS: Readonly<Record<string, string>> = {
+  jobs: 'JOB…',
+  job: 'JOB',
+  argv: '-- ARGV…',
+  shell: 'bash|zsh|fish',
+};
+
+/** The field of a flag that is none of the operation's. */
+export const SHOWN = '';
+
+/** A flag that only the command line has: how something is shown, not what is asked for. */
+export type ShowFlag = Pick<Flag, 'name' | 'value' | 'description'>;
+
+/** The command line of an operation, derived from its input, and with the flags that only this command has. */
+export function commandOf(operation: Declared, own: readonly ShowFlag[] = []): Command {
+  const fields = properties(operation);
+  const words = fields.find(([name]) => name in WORDS);
+  return {
+    operation,
+    words: words && wordsOf(words),
+    flags: [
+      ...fields
+        .filter(([name]) => name !== words?.[0])
+        .flatMap(([name, property]) => flagsOf(name, property)),
+      ...own.map((flag) => ({ ...flag, field: SHOWN, repeatable: false })),
+      ...(operation.output
+        ? [{ name: 'json', value: undefined, description: 'Print JSON.', field: 'json', repeatable: false }]
+        : []),
+    ],
+  };
+}
+
+function wordsOf([field, { required = false }]: [string, Property]): Command['words'] {
+  const usage = WORDS[field] ?? '';
+  return { field, usage: required || field === 'job' ? usage : `[${usage}]`, required };
+}
+
+function flagsOf(field: string, property: Property): Flag[] {
+  const flag = (name: string, value: string | undefined, description: string, repeatable = false): Flag => ({
+    name,
+    value,
+    description,
+    field,
+    repeatable,
+  });
+  const description = property.description ?? '';
+  switch (field) {
+    case 'env':
+      return [
+        flag('env', 'NAME=VALUE', 'Set a variable in the environment that the worker inherits.', true),
+        flag('unset-env', 'NAME', 'Take a variable out of it.', true),
+      ];
+    case 'sweep':
+      return [flag('no-sweep', undefined, 'Keep sibling runs older than a day.')];
+    case 'until':
+      return [flag('any', undefined, 'Return as soon as any one job has settled.')];
+    case 'older_than':
+      return [flag('older-than', 'AGE', description)];
+    default: {
+      const value = property.enum?.join('|') ?? PLACEHOLDERS[property.type ?? ''];
+      return [flag(field.replaceAll('_', '-'), value, description)];
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/** The commands that only people have. Each is loaded when it is called: a `status` does not wait for them. */
+import * as z from 'zod/mini';
+import { forPeople, JOB_STATES, RunnerError } from '../index.ts';
+import type { Declared } from './command.ts';
+import { type CliCommand, define, ok } from './commands.ts';
+import { spacedJson } from './render.ts';
+
+const someText = (description: string) =>
+  z.optional(z.string().check(z.minLength(1), z.describe(description)));
+
+export const watchDeclared = {
+  name: 'watch',
+  description:
+    'A full-screen view of all jobs that keeps itself up to date: states, output, the end of the chosen log; reap with a confirmation. ? lists the keys, q ends it and leaves the jobs alone.',
+  input: z.strictObject({
+    skill: someText('Only jobs of this skill.'),
+    run_id: someText('Only jobs of this run.'),
+    label: someText('Only jobs with this label.'),
+    state: z.optional(z.enum(JOB_STATES).check(z.describe('Only jobs in this state.'))),
+  }),
+} satisfies Declared;
+
+const completionDeclared = {
+  name: 'completion',
+  description: 'Prints the completion of a shell: bash, zsh or fish. Its first line says where it goes.',
+  input: z.strictObject({ shell: z.enum(['bash', 'zsh', 'fish']) }),
+} satisfies Declared;
+
+const manDeclared = {
+  name: 'man',
+  description: 'Prints the manual page; read it with: peer-jobs man | man -l -',
+  input: z.strictObject({}),
+} satisfies Declared;
+
+async function show(): Promise<CliCommand> {
+  return define(await forPeople.show(), async (_input, { json, perform, output }) => {
+    const shown = await perform();
+    if (json) return ok(`${spacedJson(shown)}\n`);
+    const { renderShow } = await import('./people/show.ts');
+    return ok(renderShow(shown, output.screen()));
+  });
+}
+
+/** Exit code 1 where a job that was named stays. */
+async function remove(): Promise<CliCommand> {
+  return define(await forPeople.remove(), async (input, { json, perform }) => {
+    const { jobs, unknown } = await perform();
+    const { renderRemoved } = await import('./people/removed.ts');
+    const problems = [...unknown, ...jobs].flatMap(({ problem }) => problem ?? []);
+    const text = renderRemoved(jobs, { dryRun: input.dry_run ?? false });
+    return {
+      stdout: json ? `${spacedJson(jobs)}\n` : text,
+      stderr: problems,
+      exitCode: problems.length > 0 ? 1 : 0,
+    };
+  });
+}
+
+async function prune(): Promise<CliCommand> {
+  return define(await forPeople.prune(), async (input, { json, perform }) => {
+    const { jobs, kept } = await perform();
+    const { renderRemoved } = await import('./people/removed.ts');
+    const problems = jobs.flatMap(({ problem }) => problem ?? []);
+    const text = renderRemoved(jobs, { dryRun: input.dry_run ?? false, kept });
+    return {
+      stdout: json ? `${spacedJson({ jobs, kept })}\n` : text,
+      stderr: problems,
+      exitCode: problems.length > 0 ? 1 : 0,
+    };
+  });
+}
+
+/** Exit code 1 where something does not work. */
+async function doctor(): Promise<CliCommand> {
+  return define(await forPeople.doctor(), async (_input, { json, perform, output }) => {
+    const diagnosis = await perform();
+    const { renderDoctor } = await import('./people/doctor.ts');
+    const stdout = json ? `${spacedJson(diagnosis)}\n` : renderDoctor(diagnosis, output.screen());
+    return { stdout, stderr: [], exitCode: diagnosis.healthy ? 0 : 1 };
+  });
+}
+
+const REPORT_FLAGS = [
+  { name: 'html', value: 'FILE', description: 'Write it as a page of one file; - is stdout.' },
+];
+
+async function report(): Promise<CliCommand> {
+  return define(
+    await forPeople.report(),
+    async (_input, { json, perform, output, shown, caller }) => {
+      const { unknown, ...made } = await perform();
+      const rest = { stderr: unknown.map(({ problem }) => problem), exitCode: unknown.length > 0 ? 1 : 0 };
+      if (json) return { ...rest, stdout: `${spacedJson({ ...made, unknown })}\n` };
+      const file = shown.html;
+      if (typeof file !== 'string') {
+        const { renderReport } = await import('./people/report-text.ts');
+        return { ...rest, stdout: renderReport(made, output.screen()) };
+      }
+      const { writePage } = await import('./people/report-page.ts');
+      return { ...rest, stdout: await writePage(made, file, caller.cwd) };
+    },
+    REPORT_FLAGS,
+  );
+}
+
+async function completion(): Promise<CliCommand> {
+  return define(completionDeclared, async ({ shell }) => {
+    const { completionFor } = await import('./people/completion.ts');
+    const { vocabulary } = await import('./vocabulary.ts');
+    return ok(completionFor(shell, await vocabulary()));
+  });
+}
+
+async function man(): Promise<CliCommand> {
+  return define(manDeclared, async () => {
+    const { manPage } = await import('./people/man-page.ts');
+    const { inCommandNames, vocabulary } = await import('./vocabulary.ts');
+    const page = manPage(await vocabulary(), await forPeople.variables());
+    return ok(inCommandNames(page));
+  });
+}
+
+async function watch(): Promise<CliCommand> {
+  return define(watchDeclared, async (input, { caller, output }) => {
+    if (!output.screen()) throw new RunnerError('usage', 'watch needs a terminal; for a pipe there is list');
+    const { openWatch } = await import('./people/open-watch.ts');
+    await openWatch(input, caller);
+    return ok('');
+  });
+}
+
+export const FOR_PEOPLE: readonly { readonly name: string; load(): Promise<CliCommand> }[] = [
+  { name: 'show', load: show },
+  { name: 'watch', load: watch },
+  { name: 'report', load: report },
+  { name: 'remove', load: remove },
+  { name: 'prune', load: prune },
+  { name: 'doctor', load: doctor },
+  { name: 'completion', load: completion },
+  { name: 'man', load: man },
+];

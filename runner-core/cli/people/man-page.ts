@@ -1,0 +1,52 @@
+/** The manual page, out of the same table as help and completion (man(7) macros). */
+import type { Command } from '../command.ts';
+import { EXIT_MEANINGS, flagText, usageOf } from '../help.ts';
+import type { Vocabulary } from '../vocabulary.ts';
+
+/** Text that roff takes as it is: no escape begins in it, and no line of it is a request. */
+function roff(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('\u2026', '...')
+    .replaceAll(/^(['.])/gm, '\\&$1');
+}
+
+function paragraph(term: string, text: string): string {
+  return `.TP\n.B ${roff(term)}\n${roff(text)}`;
+}
+
+function section(command: Command): string {
+  const flags = command.flags.map((flag) =>
+    paragraph(flagText(flag), flag.description + (flag.repeatable ? ' May be repeated.' : '')),
+  );
+  return [`.SS ${roff(usageOf(command))}`, roff(command.operation.description), ...flags].join('\n');
+}
+
+declare const __VERSION__: string;
+
+export function manPage(
+  { commands, extras }: Vocabulary,
+  variables: readonly { readonly name: string; readonly meaning: string }[],
+): string {
+  return `${[
+    `.TH PEER\\-JOBS 1 "" "peer\\-jobs ${roff(__VERSION__)}" "User Commands"`,
+    '.SH NAME',
+    'peer\\-jobs \\- detached, supervised jobs for coding agents',
+    '.SH SYNOPSIS',
+    '.B peer\\-jobs',
+    '.I COMMAND',
+    '.RI [ FLAGS ]\n...',
+    '.SH DESCRIPTION',
+    roff(
+      'Starts commands that outlive whoever started them, watches over them, and hands back their results. A JOB is an id or the path of a job directory.',
+    ),
+    '.SH COMMANDS',
+    ...commands.map(section),
+    ...extras.flatMap(({ name, description }) => [`.SS peer\\-jobs ${roff(name)}`, roff(description)]),
+    '.SH EXIT STATUS',
+    ...EXIT_MEANINGS.map(([code, meaning]) => paragraph(String(code), meaning)),
+    '.SH ENVIRONMENT',
+    ...variables.map(({ name, meaning }) => paragraph(name, meaning)),
+  ].join('\n')}\n`;
+}

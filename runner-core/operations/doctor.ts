@@ -1,0 +1,46 @@
+import { versions } from 'node:process';
+import * as z from 'zod/mini';
+import { clientFindings, ownProgramFinding } from './doctor/clients.ts';
+import { finding } from './doctor/finding.ts';
+import { jobFindings } from './doctor/jobs.ts';
+import {
+  environmentFindings,
+  koffiFinding,
+  nodeFinding,
+  platformFinding,
+  programFindings,
+  shellFindings,
+  watchFinding,
+} from './doctor/machine.ts';
+import { placeFindings } from './doctor/places.ts';
+import { defineOperation } from './operation.ts';
+
+export const doctor = defineOperation({
+  name: 'doctor',
+  tool: 'doctor',
+  title: 'Doctor',
+  description:
+    'Looks at everything that jobs need here, changes nothing, and names the cure for what is wrong: node, platform, where jobs lie, native calls, clients, what dead jobs left.',
+  input: z.strictObject({}),
+  output: z.object({
+    healthy: z.boolean().check(z.describe('False where anything does not work.')),
+    findings: z.array(finding),
+  }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  run: async (_input, caller) => {
+    const findings = [
+      nodeFinding(versions.node),
+      await platformFinding(),
+      ...programFindings(caller.entry),
+      ownProgramFinding(caller),
+      ...placeFindings(caller.env),
+      ...environmentFindings(caller.env),
+      await koffiFinding(),
+      ...(await shellFindings(caller)),
+      await watchFinding(),
+      ...clientFindings(caller),
+      ...(await jobFindings(caller)),
+    ];
+    return { healthy: findings.every(({ verdict }) => verdict !== 'problem'), findings };
+  },
+});

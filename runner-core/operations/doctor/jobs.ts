@@ -1,0 +1,141 @@
+/** What dead jobs left behind. Looks only: nothing is settled, ended or removed. */
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isTerminal } from '../../job/state.ts';
+import { JOB_ID_ENV } from '../../limits.ts';
+import { platform } from '../../platform/index.ts';
+import { jobsIn, runFolders } from '../../store/find.ts';
+import { isOwnJobDir, jobIdOf, recordedState } from '../../store/job-dir.ts';
+import { currentLease } from '../../store/lease.ts';
+import { lstatIfAny } from '../../store/owned-file.ts';
+import { processesOf } from '../../store/processes.ts';
+import { bytesIn, lastTouchedMs } from '../../store/remove-job.ts';
+import { isLive, supervisorOf } from '../../supervisor/settle.ts';
+import type { Caller } from '../operation.ts';
+import { type Finding, note, ok, problem, warning } from './finding.ts';
+
+/** Each look for survivors reads the whole process table, so only the newest settled jobs are asked for theirs. */
+const SURVIVORS_ASKED = 20;
+const OLD_MS = 7 * 86_400_000;
+const LITTER_MS = 3_600_000;
+const NAMED = 5;
+
+function some(jobs: readonly string[]): string {
+  const more = jobs.length > NAMED ? ` and ${jobs.length - NAMED} more` : '';
+  return jobs.slice(0, NAMED).join(' ') + more;
+}
+
+export async function jobFindings(caller: Caller): Promise<Finding[]> {
+  const runs = [...runFolders(caller.env)];
+  const jobs = runs.flatMap((run) => jobsIn(run.path));
+  const states = jobs.map((jobDir) => ({ jobDir, state: recordedState(jobDir) }));
+  const inState = (wanted: string): string[] =>
+    states.filter(({ state }) => state === wanted).map(({ jobDir }) => jobDir);
+  const dead: string[] = [];
+  const unwatched: string[] = [];
+  for (const jobDir of inState('running')) {
+    if ((await supervisorOf(processesOf(jobDir), currentLease(jobDir))).state !== 'gone') continue;
+    ((await isLive(jobDir)) ? unwatched : dead).push(jobDir);
+  }
+  const settled = states.filter(({ state }) => isTerminal(state)).map(({ jobDir }) => jobDir);
+  const survivors = await survivorsOf(settled);
+  return [
+    ok(
+      'jobs',
+      `${jobs.length} jobs in ${runs.length} runs, ${inState('running').length - dead.length} running`,
+    ),
+    ...dead.map((jobDir) =>
+      problem(
+        'dead job',
+        `${jobIdOf(jobDir)}: supervisor and worker are gone and no end is recorded`,
+        `peer-jobs status ${jobDir} records the end from what is left.`,
+      ),
+    ),
+    ...unwatched.map((jobDir) =>
+      problem(
+        'unsupervised job',
+        `${jobIdOf(jobDir)} runs and its supervisor is gone: no window holds`,
+        `peer-jobs status ${jobDir} gives it a new one; peer-jobs reap ${jobDir} ends it.`,
+      ),
+    ),
+    ...survivors.map((jobDir) =>
+      problem(
+        'survivors',
+        `${jobIdOf(jobDir)} has settled, and a process of it lives`,
+        `Find it by its mark and kill it: grep -lz ${JOB_ID_ENV}=${jobIdOf(jobDir)} /proc/[0-9]*/environ`,
+      ),
+    ),
+    ...inState('unreadable').map(unreadable),
+    ...unstarted(inState('never-started')),
+    ...litter(runs.map((run) => run.path)),
+    ...old(settled),
+  ];
+}
+
+async function survivorsOf(settled: readonly string[]): Promise<string[]> {
+  const newest = [...settled].sort((a, b) => (jobIdOf(a) < jobIdOf(b) ? 1 : -1)).slice(0, SURVIVORS_ASKED);
+  const found: string[] = [];
+  for (const jobDir of newest) {
+    if ((await platform.treeLives(processesOf(jobDir))) === 'yes') found.push(jobDir);
+  }
+  return found;
+}
+
+function unreadable(jobDir: string): Finding {
+  const own = isOwnJobDir(jobDir);
+  return problem(
+    'unreadable job',
+    own
+      ? `the status of ${jobDir} is empty, torn or not a plain file`
+      : `${jobDir} is not a directory of yours`,
+    own
+      ? `peer-jobs reap ${jobDir} ends what may still run, then peer-jobs remove ${jobDir}.`
+      : `Find out who put it there; remove it by hand if it is nothing of yours.`,
+  );
+}
+
+function unstarted(jobs: readonly string[]): Finding[] {
+  if (jobs.length === 0) return [];
+  return [
+    note(
+      'never started',
+      `${jobs.length} jobs never started: ${some(jobs.map(jobIdOf))}`,
+      'peer-jobs prune --state never-started --older-than 1h',
+    ),
+  ];
+}
+
+/** Folders that a sweep or a removal had moved aside when it was killed. */
+function litter(runs: readonly string[]): Finding[] {
+  const folders = new Set([...runs.map((run) => dirname(run)), ...runs.map((run) => join(run, 'jobs'))]);
+  const found = [...folders].flatMap((folder) =>
+    names(folder)
+      .filter((name) => /^\.(sweep|remove)-/.test(name))
+      .map((name) => join(folder, name))
+      .filter((path) => Date.now() - (lstatIfAny(path)?.ctimeMs ?? Date.now()) > LITTER_MS),
+  );
+  if (found.length === 0) return [];
+  return [warning('litter', `${found.length} half-removed folders: ${some(found)}`, `rm -r ${some(found)}`)];
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Gone, or closed to us.
+    return [];
+  }
+}
+
+function old(settled: readonly string[]): Finding[] {
+  const jobs = settled.filter((jobDir) => Date.now() - lastTouchedMs(jobDir) > OLD_MS);
+  if (jobs.length === 0) return [];
+  const mib = (jobs.reduce((sum, jobDir) => sum + bytesIn(jobDir), 0) / 1024 / 1024).toFixed(1);
+  return [
+    note(
+      'old jobs',
+      `${jobs.length} jobs older than 7 days hold ${mib} MiB`,
+      'peer-jobs prune --older-than 7d',
+    ),
+  ];
+}

@@ -1,0 +1,53 @@
+/** Which jobs may be removed, and why another may not. */
+import { isTerminal, type JobState } from '../job/state.ts';
+import { ACK_BUDGET_MS } from '../limits.ts';
+import { fileOf, isOwnJobDir, recordedState } from '../store/job-dir.ts';
+import { lstatIfAny } from '../store/owned-file.ts';
+import { lastTouchedMs, removeJob } from '../store/remove-job.ts';
+import { isLive, settle } from '../supervisor/settle.ts';
+
+/** A start may still be on its way until its budget is over; twice that leaves room for a slow machine. */
+const STARTING_MS = 2 * ACK_BUDGET_MS;
+
+export interface Removal {
+  readonly state: JobState;
+  /** Why it stays; undefined for a job that may go. */
+  readonly problem: string | undefined;
+}
+
+/** The state of a job, put right where its supervisor is gone, and whether it may be removed. Cannot tell is no. */
+export async function removalOf(jobDir: string, entry: string): Promise<Removal> {
+  if (!isOwnJobDir(jobDir)) {
+    return {
+      state: 'unreadable',
+      problem: `${jobDir} is not a real directory of the current user; left alone`,
+    };
+  }
+  const state = await settle(jobDir, entry);
+  const problem = (await isBusy(jobDir, state)) ? whyKept(state, jobDir) : undefined;
+  return { state, problem };
+}
+
+async function isBusy(jobDir: string, state: JobState): Promise<boolean> {
+  if (isTerminal(state)) return false;
+  if (state === 'running') return true;
+  if (state === 'never-started' && Date.now() - lastTouchedMs(jobDir) < STARTING_MS) return true;
+  // Without a readable record nothing but its processes tells.
+  return lstatIfAny(fileOf(jobDir, 'pid')) !== undefined && isLive(jobDir);
+}
+
+function whyKept(state: JobState, jobDir: string): string {
+  switch (state) {
+    case 'running':
+      return `still running; reap it first: ${jobDir}`;
+    case 'never-started':
+      return `it may be starting this very moment; try again in a minute: ${jobDir}`;
+    default:
+      return `its record cannot be read and it may be running; reap it first: ${jobDir}`;
+  }
+}
+
+/** Removes a job that `removalOf` let go. False if it came to life in between; then it is as it was. */
+export function remove(jobDir: string, { state }: Removal): Promise<boolean> {
+  return removeJob(jobDir, (moved) => recordedState(moved) === state);
+}

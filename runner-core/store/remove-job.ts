@@ -1,0 +1,52 @@
+import { lstatSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { lstatIfAny } from './owned-file.ts';
+
+/** When anything last happened in a job directory, epoch ms. */
+export function lastTouchedMs(jobDir: string): number {
+  const times = entries(jobDir).map((name) => lstatIfAny(join(jobDir, name))?.mtimeMs ?? 0);
+  return Math.max(0, ...times);
+}
+
+/** Bytes of the files in a job directory. */
+export function bytesIn(jobDir: string): number {
+  return entries(jobDir).reduce((sum, name) => sum + (lstatIfAny(join(jobDir, name))?.size ?? 0), 0);
+}
+
+function entries(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    // Gone, or closed to us.
+    return [];
+  }
+}
+
+/**
+ * Takes a job directory out of every reader's way, asks once more whether it may go, and removes it; links in it are
+ * removed, never followed. False where the answer had changed: then it lies where it lay before. The run's folders go
+ * with their last job.
+ */
+export async function removeJob(jobDir: string, mayGo: (jobDir: string) => boolean): Promise<boolean> {
+  const jobs = dirname(jobDir);
+  const before = lstatSync(jobDir);
+  const doomed = join(jobs, `.remove-${process.pid}-${process.hrtime.bigint()}`);
+  renameSync(jobDir, doomed);
+  const now = lstatSync(doomed);
+  if (now.ino !== before.ino || now.dev !== before.dev || !mayGo(doomed)) {
+    renameSync(doomed, jobDir);
+    return false;
+  }
+  await rm(doomed, { recursive: true, force: true });
+  for (const folder of [jobs, dirname(jobs)]) removeIfEmpty(folder);
+  return true;
+}
+
+function removeIfEmpty(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // Other jobs are in it, or its keys: a sweep takes it along.
+  }
+}
