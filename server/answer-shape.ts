@@ -11,23 +11,21 @@ const REPEATS_ID = 'ref';
 
 /** The schema of the shown answer. */
 export function shownSchema(schema: JsonSchema): JsonSchema {
-  const { type, anyOf, properties, items, required, ...rest } = schema;
+  const { anyOf, properties, items, required, ...rest } = schema;
   const branches = anyOf?.filter((branch) => branch.type !== 'null').map(shownSchema);
   if (branches?.length === 1) return { ...branches[0], ...rest };
-  const [only, ...others] = [type ?? []].flat().filter((name) => name !== 'null');
   const kept = Object.entries(properties ?? {}).filter(([key]) => !LEFT_OUT.has(key));
-  const always = kept.filter(
-    ([key, property]) =>
-      !accepts(property, 'null') && !(key === REPEATS_ID && 'job_id' in (properties ?? {})),
-  );
+  const hasId = Object.hasOwn(properties ?? {}, 'job_id');
+  const isSometimesLeftOut = (key: string, property: JsonSchema): boolean =>
+    accepts(property, 'null') || (key === REPEATS_ID && hasId);
+  const always = kept.filter(([key, property]) => !isSometimesLeftOut(key, property)).map(([key]) => key);
   return {
-    ...(only !== undefined && { type: others.length === 0 ? only : [only, ...others] }),
     ...rest,
     ...(branches && { anyOf: branches }),
     ...(items && { items: shownSchema(items) }),
     ...(properties && {
       properties: Object.fromEntries(kept.map(([key, property]) => [key, shownSchema(property)])),
-      required: always.map(([key]) => key).filter((key) => required?.includes(key)),
+      required: always.filter((key) => required?.includes(key)),
     }),
   };
 }

@@ -46,7 +46,7 @@ export const result = defineOperation({
     text: z.optional(z.string()),
     base64: z.optional(z.string().check(z.describe('Instead of text, where the bytes are not UTF-8 text.'))),
     offset: z.number(),
-    next_offset: z.nullable(z.number()).check(z.describe('Where the next page starts; null at the end.')),
+    next_offset: z.nullable(z.number()).check(z.describe('Where the next page starts; not given at the end.')),
     total_bytes: z.number(),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
