@@ -1,6 +1,6 @@
 /** Job objects: the kernel's own list of a worker's tree, which no orphan leaves (learn.microsoft.com/windows/win32/procthread/job-objects). */
 import { type Handle, win32 } from './win32-api.ts';
-import { QUERY_LIMITED_INFORMATION, withProcess } from './win32-process.ts';
+import { withProcess } from './win32-process.ts';
 
 const JOB_OBJECT_QUERY = 0x4;
 const JOB_OBJECT_TERMINATE = 0x8;
@@ -11,6 +11,8 @@ const EXTENDED_LIMIT_BYTES = 144;
 const LIMIT_FLAGS_OFFSET = 16;
 const KILL_ON_JOB_CLOSE = 0x2000;
 const DUPLICATE_INHERITABLE = 1;
+/** processthreadsapi.h; the limited right is not enough for IsProcessInJob everywhere. */
+const QUERY_INFORMATION = 0x400;
 
 const FIRST_LIST_PIDS = 256;
 const MOST_LIST_PIDS = 65_536;
@@ -76,7 +78,7 @@ export function isInJob(process: Handle, job: Handle): boolean {
 export function pidIsInJob(pid: number, job: Handle): boolean {
   return withProcess(
     pid,
-    QUERY_LIMITED_INFORMATION,
+    QUERY_INFORMATION,
     (process) => isInJob(process, job),
     () => false,
   );

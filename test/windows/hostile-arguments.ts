@@ -1,0 +1,37 @@
+/** Thirty argument lists that tell a wrong way to quote, or run `echo > CANARY` where one can get out. */
+export function hostileArguments(canary: string): string[][] {
+  const run = `echo x>${canary}`;
+  return [
+    [''],
+    ['', ' ', ''],
+    ['a b', 'c\td'],
+    ['"'],
+    ['""', '"""', '""""'],
+    ['"&calc'],
+    [`"&${run}`],
+    [`&${run}`],
+    [`a" & ${run} & "`],
+    [`" | ${run}`],
+    [`"||${run}`, `"&&${run}`],
+    [`^"&${run}`],
+    ['^', '^^', '^&', 'a^b'],
+    ['%PATH%'],
+    ['%CD:~0,1%', '100%'],
+    ['%', '%%', '%1', '%*', '%~dp0'],
+    ['!PATH!', '!', '!!'],
+    [`a\n${run}`],
+    [`a\r\n${run}`],
+    ['\\', '\\\\', '\\\\\\'],
+    ['a\\', 'b\\\\', 'c d\\'],
+    ['\\"', '\\\\"', 'a\\\\\\"b'],
+    ['C:\\Program Files\\x\\', '\\\\server\\share\\'],
+    ['--key="value"', "it's", "'quoted'"],
+    ['<', '>', '|', '&', '(', ')', '<>|&()'],
+    [`> ${canary}`, `2>${canary}`],
+    ['a,b;c=d', '@x', '~', '`', '$(x)', '*', '?', '[a]', '{b}'],
+    ['日本語', 'ümläut', '😀', '\u00a0', '\u202e'],
+    ['/c', '/?', '-', '--', '-e', '/d /s'],
+    [`")&${run}&("`, `'${run}'`],
+    ['x'.repeat(3000), 'y z'.repeat(500)],
+  ];
+}

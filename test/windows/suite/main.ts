@@ -1,0 +1,12 @@
+// The Windows suite: real processes of the built bundles, inside Windows' own Node.
+import './lifecycle.ts';
+import './limits.ts';
+import './tree.ts';
+import './settling.ts';
+import './detach.ts';
+import './launching.ts';
+import './ownership.ts';
+import './mcp.ts';
+import { runScenarios } from './scenario.ts';
+
+runScenarios(process.env.PEER_JOBS_ONLY ?? '', Number(process.env.PEER_JOBS_AT_ONCE ?? '3'));

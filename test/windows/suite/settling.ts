@@ -1,0 +1,113 @@
+import { equal, match, notEqual, ok } from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../../support/eventually.ts';
+import { gone, isAlive, js, kill, lives, logOf, pidsOf, ready, reasonOf, settled, waitsFor } from './jobs.ts';
+import { scenario } from './scenario.ts';
+import { type Job, textOf } from './temp-base.ts';
+
+async function killSupervisor(job: Job): Promise<number> {
+  const { supervisor_pid } = pidsOf(job);
+  await kill(supervisor_pid);
+  return supervisor_pid;
+}
+
+scenario(
+  'supervisor and worker were killed: any question records that it died without a result',
+  async (temp) => {
+    const job = await temp.start(lives);
+    const [worker] = await ready(job);
+    await killSupervisor(job);
+    await kill(worker);
+    equal(await temp.ask('status', job.id), '0 "died-without-result\\n"');
+    ok(textOf(job.dir, 'outcome.json')?.includes('"classified_by": "caller"'));
+  },
+);
+
+scenario('supervisor and worker were killed, with a fresh result: it is done', async (temp) => {
+  const job = await temp.start(
+    js("fs.writeFileSync('out','x');say('ready '+process.pid);setInterval(()=>{},1e6)"),
+    ['--result-path', 'out'],
+  );
+  const [worker] = await ready(job);
+  await killSupervisor(job);
+  await kill(worker);
+  equal(await temp.ask('wait', job.id), '0 "done\\n"');
+});
+
+const TALKS = `${waitsFor('go')}say('ready '+process.pid);setInterval(()=>say('x'),100);until(()=>{fs.writeFileSync('out','x');process.exit()})`;
+
+scenario(
+  'only the supervisor was killed: the log goes on growing, and the result that comes later makes it done',
+  async (temp) => {
+    const job = await temp.start(js(TALKS), ['--result-path', 'out']);
+    await ready(job);
+    const first = await killSupervisor(job);
+    const length = logOf(job).length;
+    equal(await temp.ask('status', job.id), '0 "running\\n"');
+    const adopter = pidsOf(job).supervisor_pid;
+    notEqual(adopter, first);
+    ok(isAlive(adopter));
+    await eventually(() => logOf(job).length > length);
+    temp.file('go', '');
+    equal(await settled(job), 'done');
+    ok(textOf(job.dir, 'outcome.json')?.includes('"classified_by": "adopter"'));
+  },
+);
+
+scenario('only the supervisor was killed: the hard window counts from the real start', async (temp) => {
+  const job = await temp.start(js("say('ready '+process.pid);setInterval(()=>say('x'),100)"), [
+    '--hard-secs',
+    '8',
+  ]);
+  const from = Date.parse(JSON.parse(textOf(job.dir, 'meta.json') ?? '').started_at);
+  await ready(job);
+  await killSupervisor(job);
+  equal(await temp.ask('status', job.id), '0 "running\\n"');
+  equal(await settled(job), 'timeout');
+  const took = Date.now() - from;
+  ok(took > 7000 && took < 20_000, `ended ${took} ms after the start`);
+});
+
+scenario(
+  'only the supervisor was killed: the adopter can be killed in turn, and reap still ends the worker',
+  async (temp) => {
+    const job = await temp.start(lives);
+    const [worker] = await ready(job);
+    await killSupervisor(job);
+    equal(await temp.ask('status', job.id), '0 "running\\n"');
+    await killSupervisor(job);
+    equal(await temp.ask('reap', job.id), '0 ""');
+    await gone([worker]);
+    equal(await settled(job), 'timeout');
+  },
+);
+
+scenario('races: four callers settle a job: one record, which stays', async (temp) => {
+  const job = await temp.start(lives);
+  const [worker] = await ready(job);
+  await killSupervisor(job);
+  await kill(worker);
+  const answers = await Promise.all([1, 2, 3, 4].map(() => temp.ask('status', job.id)));
+  for (const answer of answers) equal(answer, '0 "died-without-result\\n"');
+  await eventually(() => readdirSync(job.dir).length === 6);
+});
+
+scenario('races: four callers adopt a worker: one supervisor', async (temp) => {
+  const job = await temp.start(js(TALKS), ['--result-path', 'out']);
+  await ready(job);
+  await killSupervisor(job);
+  const answers = await Promise.all([1, 2, 3, 4].map(() => temp.ask('status', job.id)));
+  for (const answer of answers) equal(answer, '0 "running\\n"');
+  temp.file('go', '');
+  equal(await settled(job), 'done');
+});
+
+scenario('an empty or torn status never keeps a live worker from being reaped', async (temp) => {
+  const job = await temp.start(lives);
+  const [worker] = await ready(job);
+  writeFileSync(join(job.dir, 'status'), '');
+  match(await temp.ask('reap', job.id), /^0 /);
+  await gone([worker]);
+  match(reasonOf(job), /reaped/);
+});

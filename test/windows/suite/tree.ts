@@ -1,0 +1,128 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { membersOf, withJobObject } from '../../../runner-core/platform/win32-job.ts';
+import { eventually } from '../../support/eventually.ts';
+import { fixture, gone, isAlive, js, kill, lives, logOf, pidsOf, ready, reasonOf, settled } from './jobs.ts';
+import { scenario } from './scenario.ts';
+import { CLI, type Job, type TempBase } from './temp-base.ts';
+
+/** Kills the recorded supervisor. */
+async function orphan(job: Job): Promise<void> {
+  await kill(pidsOf(job).supervisor_pid);
+}
+
+scenario(
+  "a worker's first act is to spawn a detached child and exit: the child goes with it",
+  async (temp) => {
+    const job = await temp.start(fixture('spawns-and-exits.cjs'));
+    equal(await settled(job), 'done');
+    const child = Number(/^ready (\d+)/m.exec(logOf(job))?.[1] ?? 0);
+    if (child !== 0) await gone([child]);
+  },
+);
+
+scenario('the child of a worker that has exited is in its job object', async (temp) => {
+  const script = `cp.spawn(process.execPath,[process.argv[1],'child'],{stdio:'inherit',detached:true});`;
+  const [, program = ''] = fixture('spawns-and-exits.cjs');
+  const job = await temp.start([...js(`${script}setInterval(()=>{},1e6)`), program]);
+  const [child] = await ready(job);
+  const { worker_pid, job_name } = pidsOf(job);
+  const members = withJobObject(job_name, membersOf) ?? [];
+  deepEqual([members.includes(worker_pid), members.includes(child)], [true, true]);
+  equal(await temp.ask('reap', job.id), '0 ""');
+  await gone([worker_pid, child]);
+});
+
+scenario('after a reap nobody of the tree is left', async (temp) => {
+  const job = await temp.start(fixture('family.cjs'));
+  const pids = await ready(job);
+  equal(pids.length, 3);
+  equal(await temp.ask('reap', job.id), '0 ""');
+  equal(await temp.ask('status', job.id), '0 "timeout\\n"');
+  deepEqual(pids.map(isAlive), [false, false, false]);
+});
+
+scenario('with no supervisor left, reap leaves nobody of the tree', async (temp) => {
+  const job = await temp.start(fixture('family.cjs'));
+  const pids = await ready(job);
+  await orphan(job);
+  equal(await temp.ask('reap', job.id), '0 ""');
+  deepEqual(pids.map(isAlive), [false, false, false]);
+  equal(await temp.ask('status', job.id), '0 "timeout\\n"');
+  match(reasonOf(job), /supervisor was gone/);
+});
+
+for (const way of ['directly', 'through']) {
+  scenario(`with no supervisor left, an orphan whose leader exited is swept (${way})`, async (temp) => {
+    // The leader stays until it is told, so that the supervisor can be ended before it sweeps by itself.
+    const [, program = ''] = fixture('spawns-and-exits.cjs');
+    const script = `cp.spawn(process.execPath,[process.argv[1],'worker',process.argv[2]],{stdio:'inherit',detached:true});const t=setInterval(()=>{if(fs.existsSync('go'))process.exit()},20)`;
+    const job = await temp.start([...js(script), program, way]);
+    const [child] = await ready(job);
+    temp.watch(child);
+    await orphan(job);
+    temp.file('go', '');
+    await gone([pidsOf(job).worker_pid]);
+    equal(isAlive(child), true);
+    equal(await temp.ask('reap', job.id), '0 ""');
+    await gone([child]);
+    equal(await temp.ask('status', job.id), '0 "died-without-result\\n"');
+  });
+}
+
+scenario('a recycled pid is spared', async (temp) => {
+  const bystander = spawn(process.execPath, ['-e', 'setInterval(()=>{},1e6)'], { stdio: 'ignore' });
+  try {
+    const pid = bystander.pid ?? 0;
+    const job = await temp.start(lives);
+    const [worker] = await ready(job);
+    await orphan(job);
+    await kill(worker);
+    // As if the worker's number, and its supervisor's, had been given to somebody who was started later.
+    const record = pidsOf(job);
+    writeFileSync(join(job.dir, 'pid'), JSON.stringify({ ...record, worker_pid: pid, supervisor_pid: pid }));
+    equal(await temp.ask('reap', job.id), '0 ""');
+    equal(await temp.ask('status', job.id), '0 "died-without-result\\n"');
+    equal(isAlive(pid), true);
+  } finally {
+    bystander.kill();
+  }
+});
+
+async function nested(temp: TempBase): Promise<{ outer: Job; inner: Job }> {
+  const start = [CLI, 'start', '--skill', 's', '--run-id', 'r', '--', ...lives];
+  const script = `const r=cp.spawnSync(process.execPath,${JSON.stringify(start)},{encoding:'utf8'});say('inner '+r.stdout.trim()+r.stderr);setInterval(()=>{},1e6)`;
+  const outer = await temp.start(js(script));
+  const id = await eventually(() => /^inner (\S+)/m.exec(logOf(outer))?.[1], 60_000);
+  const inner = temp.job(id);
+  await ready(inner);
+  return { outer, inner };
+}
+
+scenario(
+  'a job started from inside a job is a job of its own: it survives the reaping of the outer one',
+  async (temp) => {
+    const { outer, inner } = await nested(temp);
+    equal(await temp.ask('reap', outer.id), '0 ""');
+    await gone([pidsOf(outer).worker_pid]);
+    const { supervisor_pid, worker_pid } = pidsOf(inner);
+    deepEqual([isAlive(supervisor_pid), isAlive(worker_pid)], [true, true]);
+    equal(await temp.ask('reap', inner.id), '0 ""');
+    equal(await settled(inner), 'timeout');
+    deepEqual([reasonOf(outer), isAlive(worker_pid)], ['reaped on request before completion', false]);
+  },
+);
+
+scenario(
+  'a job started from inside a job: the inner one can be reaped without the outer one noticing',
+  async (temp) => {
+    const { outer, inner } = await nested(temp);
+    equal(await temp.ask('reap', inner.id), '0 ""');
+    equal(await settled(inner), 'timeout');
+    equal(await temp.ask('status', outer.id), '0 "running\\n"');
+    ok(isAlive(pidsOf(outer).worker_pid));
+    equal(await temp.ask('reap', outer.id), '0 ""');
+  },
+);
