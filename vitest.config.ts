@@ -37,6 +37,16 @@ export default defineConfig({
       realProcesses('faults'),
       realProcesses('differential'),
       realProcesses('mcp'),
+      {
+        extends: true,
+        test: {
+          name: 'windows',
+          // One file that runs a suite of its own, inside Wine: by itself, since that needs the whole machine.
+          include: ['test/windows/*.test.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 });

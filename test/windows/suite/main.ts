@@ -7,6 +7,7 @@ import './detach.ts';
 import './launching.ts';
 import './ownership.ts';
 import './mcp.ts';
+import './real-windows.ts';
 import { runScenarios } from './scenario.ts';
 
 runScenarios(process.env.PEER_JOBS_ONLY ?? '', Number(process.env.PEER_JOBS_AT_ONCE ?? '3'));
