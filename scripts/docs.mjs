@@ -8,31 +8,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const REGION = /(<!-- generated: ([a-z-]+) -->\n)[\s\S]*?(<!-- end generated -->)/g;
 
 /** Between our own processes, and nobody else's business. */
-const INTERNAL = new Set([
-  'PEER_JOBS_SUPERVISOR',
-  'PEER_JOBS_PIPES',
-  'PEER_JOBS_RELAY',
-  'PEER_JOBS_BREAKAWAY',
-]);
-/** Variables that are no plain limit: what each is for. For one that is not here, the comment at its declaration. */
-const VARIABLES = {
-  CE_PEER_JOBS_ROOT: 'The only base directory, in place of the defaults.',
-  CE_WORK_RUNS_ROOT: 'For the skill `ce-work` alone: the directory that holds its `<run-id>/` folders.',
-  CROSS_MODEL_HARD_SECS:
-    'The cap that a worker sets itself. Where no hard window is set, ours is at least 30 s longer.',
-  CE_PEER_JOB_ID: 'Set for the worker: the id of its job. Its descendants are found by it too.',
+const INTERNAL = ['PEER_JOBS_SUPERVISOR', 'PEER_JOBS_PIPES', 'PEER_JOBS_RELAY', 'PEER_JOBS_BREAKAWAY'];
+/** What only the server reads; the rest is in runner-core/variables.ts. */
+const SERVER_VARIABLES = {
   PEER_JOBS_MAX_WAIT_SECS: 'The MCP server: the longest wait in one call, for every client.',
-  PEER_JOBS_NODE: 'The MCP server: the node that runs supervisors, where its own program is not one.',
-  CE_PEER_BASH: 'Windows: the `bash.exe` of Git Bash to use.',
-  CLAUDE_CODE_GIT_BASH_PATH: 'Windows: the same, as Claude Code names it; second choice.',
-};
-const LIMITS = {
-  IDLE_SECS: 'Without output for so long: `timeout`.',
-  HARD_SECS: 'Running for so long: `timeout`. Default: the larger of 1230 and `CROSS_MODEL_HARD_SECS` + 30.',
-  LOG_MAX_BYTES: '`out.log` longer than this: `failed`, and the file is cut back.',
-  RESULT_MAX_BYTES: 'A larger result: `failed`; also the cap of a read.',
-  POLL_SECS: 'Recorded for readers of the reference. We go by events instead.',
-  GRACE_SECS: 'Between TERM and KILL.',
 };
 const NAMES_A_VARIABLE =
   /\b(?:CE_(?:PEER|WORK)_[A-Z_]+|CROSS_MODEL_[A-Z_]+|PEER_JOBS_[A-Z_]+|CLAUDE_CODE_GIT_BASH_PATH)\b/g;
@@ -80,18 +59,17 @@ const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ')
 const code = (text) => `\`${text}\``;
 const table = (head, rows) =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
-const firstSentence = (text) => `${text.split(/(?<=[.:])\s/)[0].replace(/[.:]$/, '')}.`;
+const firstSentence = (text) => `${text.split(/(?<=\.)\s/)[0].replace(/\.$/, '')}.`;
 const flagText = (flag) => `--${flag.name}${flag.value === undefined ? '' : ` ${flag.value}`}`;
 
-const { COMMANDS, commandOf, overview, TOOLS, longestWaitSecs, limits } = await load(
+const { EXIT_MEANINGS, inCommandNames, TOOLS, longestWaitSecs, VARIABLES, vocabulary } = await load(
   'sources',
   `
-  export { COMMANDS } from './runner-core/cli/commands.ts';
-  export { commandOf } from './runner-core/cli/parse.ts';
-  export { overview } from './runner-core/cli/help.ts';
+  export { EXIT_MEANINGS } from './runner-core/cli/help.ts';
+  export { inCommandNames, vocabulary } from './runner-core/cli/vocabulary.ts';
+  export { VARIABLES } from './runner-core/variables.ts';
   export { TOOLS } from './server/tools.ts';
   export { longestWaitSecs } from './server/client-bounds.ts';
-  export * as limits from './runner-core/limits.ts';
 `,
 );
 const { intendedDifferences } = await load(
@@ -99,7 +77,7 @@ const { intendedDifferences } = await load(
   `export { intendedDifferences } from './test/differential/intended-differences.ts';`,
   [withoutImports],
 );
-const commands = COMMANDS.map(({ operation }) => commandOf(operation));
+const { commands, extras } = await vocabulary();
 const tools = TOOLS.map((tool) => tool.definition());
 
 function usage(command) {
@@ -107,28 +85,18 @@ function usage(command) {
 }
 
 function variables() {
-  const named = new Set(
-    sourcesIn('runner-core', 'server').flatMap((path) => source(path).match(NAMES_A_VARIABLE) ?? []),
-  );
-  const isLimit = (entry) => typeof entry[1] === 'object' && 'env' in entry[1];
-  const windows = Object.entries(limits).filter(isLimit);
-  const known = new Set([...INTERNAL, ...windows.map(([, { env }]) => env), ...Object.keys(VARIABLES)]);
-  const others = new Map(Object.entries(VARIABLES).filter(([name]) => named.has(name)));
-  for (const name of [...named].filter((name) => !known.has(name)).sort()) others.set(name, commentAt(name));
-  return [
-    ...windows.map(([name, { env, fallback }]) => [code(env), fallback, LIMITS[name] ?? '']),
-    ...[...others].map(([name, purpose]) => [code(name), '', purpose]),
+  const listed = [
+    ...VARIABLES.map(({ name, fallback = '', meaning }) => [name, fallback, meaning]),
+    ...Object.entries(SERVER_VARIABLES).map(([name, meaning]) => [name, '', meaning]),
   ];
-}
-
-/** What is said of a variable right above `const … = 'NAME'`. */
-function commentAt(name) {
-  const declared = new RegExp(`/\\*\\* ([^*]*) \\*/\\n(?:export )?const \\w+ = '${name}'`);
-  const comment = sourcesIn('runner-core', 'server')
-    .map((path) => declared.exec(source(path))?.[1])
-    .find(Boolean);
-  if (comment) return comment;
-  throw new Error(`${name}: say what it is for, in a comment above its declaration or in scripts/docs.mjs`);
+  const known = new Set([...INTERNAL, ...listed.map(([name]) => name)]);
+  const named = sourcesIn('runner-core', 'server').flatMap(
+    (path) => source(path).match(NAMES_A_VARIABLE) ?? [],
+  );
+  const unknown = [...new Set(named)].filter((name) => !known.has(name));
+  if (unknown.length > 0)
+    throw new Error(`say what ${unknown.join(', ')} is for, in runner-core/variables.ts`);
+  return listed.map(([name, ...rest]) => [code(name), ...rest]);
 }
 
 function sourcesIn(...folders) {
@@ -165,8 +133,11 @@ const regions = {
     table(
       ['command', 'what it does'],
       [
-        ...commands.map((command) => [code(usage(command)), firstSentence(command.operation.description)]),
-        [code('mcp'), 'Serves the same operations over MCP on stdin and stdout.'],
+        ...commands.map((command) => [
+          code(usage(command)),
+          inCommandNames(firstSentence(command.operation.description)),
+        ]),
+        ...extras.map(({ name, description }) => [code(name), firstSentence(description)]),
       ],
     ),
   windows: () =>
@@ -181,7 +152,8 @@ const regions = {
           code(flagText(flag)),
           `${flag.description}${flag.repeatable ? ' May be repeated.' : ''}`,
         ]);
-        return `### ${code(usage(command))}\n\n${command.operation.description}\n\n${table(['flag', 'meaning'], flags)}`;
+        const shown = flags.length > 0 ? `\n\n${table(['flag', 'meaning'], flags)}` : '';
+        return `### ${code(usage(command))}\n\n${inCommandNames(command.operation.description)}${shown}`;
       })
       .join('\n\n'),
   'tools-in-full': () =>
@@ -195,17 +167,7 @@ const regions = {
         return `### ${code(tool.name)}\n\n${tool.description}\n\n${table(['argument', 'meaning'], fields)}`;
       })
       .join('\n\n'),
-  'exit-codes': () => {
-    const [, listed = ''] = overview(commands, '0').split(/^exit codes:\n/m);
-    const rows = listed
-      .replaceAll(/\n {3,}/g, ' ')
-      .split('\n')
-      .flatMap((line) => [/^\s*(\d)\s+(.*)$/.exec(line)?.slice(1) ?? []]);
-    return table(
-      ['code', 'meaning'],
-      rows.filter((row) => row.length === 2),
-    );
-  },
+  'exit-codes': () => table(['code', 'meaning'], EXIT_MEANINGS),
   environment: () => table(['variable', 'default', 'meaning'], variables()),
   'server-flags': () => {
     const flags = [...source('server/settings.ts').matchAll(/'(--[a-z-]+)': '([A-Z_]+)'/g)];
