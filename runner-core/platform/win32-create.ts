@@ -21,6 +21,7 @@ const GENERIC_READ_WRITE = 0xc000_0000;
 const SHARE_ALL = 0x7;
 const OPEN_EXISTING = 3;
 const DUPLICATE_SAME_ACCESS = 2;
+const MAX_PATH = 260;
 
 export interface CreateOrder extends LaunchLine {
   readonly cwd: string;
@@ -61,7 +62,7 @@ export function createProcess(order: CreateOrder): CreatedProcess {
     };
     const created = Buffer.alloc(24);
     const done = api.CreateProcessW(
-      toNamespacedPath(order.application),
+      applicationPath(order.application),
       // The call may write into it.
       Buffer.from(`${order.commandLine}\0`, 'utf16le'),
       null,
@@ -80,6 +81,11 @@ export function createProcess(order: CreateOrder): CreatedProcess {
       pid: created.readUInt32LE(16),
     };
   });
+}
+
+/** The name with which long paths are given becomes the program's own name for itself, so only they get it. */
+function applicationPath(path: string): string {
+  return path.length < MAX_PATH ? path : toNamespacedPath(path);
 }
 
 /** PROC_THREAD_ATTRIBUTE_HANDLE_LIST: these handles are inherited, and no others. */

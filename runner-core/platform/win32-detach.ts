@@ -105,6 +105,7 @@ async function listen(fd: number, pipe: Handle, budgetMs: number): Promise<Heard
   for (;;) {
     const open = win32().PeekNamedPipe(pipe, null, 0, null, available, null) !== 0;
     const ready = open ? available.readUInt32LE() : 0;
+    if (!open) text += rest(fd);
     if (ready > 0) {
       const chunk = Buffer.alloc(ready);
       text += chunk.toString('utf8', 0, readSync(fd, chunk));
@@ -119,6 +120,17 @@ async function listen(fd: number, pipe: Handle, budgetMs: number): Promise<Heard
       };
     }
     if (ready === 0) await sleep(POLL_MS);
+  }
+}
+
+/** What is left in a pipe whose other end is closed. */
+function rest(fd: number): string {
+  const chunk = Buffer.alloc(ANSWER_PIPE_BYTES);
+  try {
+    return chunk.toString('utf8', 0, readSync(fd, chunk));
+  } catch {
+    // Nothing is.
+    return '';
   }
 }
 

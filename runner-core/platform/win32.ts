@@ -1,4 +1,4 @@
-import { existsSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir, uptime } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Platform } from './port.ts';
@@ -22,7 +22,7 @@ const BASE_NAME = 'compound-engineering-jobs';
 /** Put into the job directory by whoever wants the job to end; the reference looks for the same. */
 const REAP_MARKER = '.reap';
 /** Network drives and some others raise no events. */
-const MARKER_POLL_MS = 2000;
+const MARKER_POLL_MS = 5000;
 /** The wall clock may be set a little between two looks; a boot takes longer than this. */
 const BOOT_ROUND_SECS = 10;
 
@@ -81,6 +81,7 @@ export const windowsPlatform: Platform = {
       if (told || !existsSync(join(jobDir, REAP_MARKER))) return;
       told = true;
       clearInterval(polling);
+      rmSync(join(jobDir, REAP_MARKER), { force: true, maxRetries: 3 });
       callback();
     };
     const polling = setInterval(look, MARKER_POLL_MS);
@@ -95,6 +96,7 @@ export const windowsPlatform: Platform = {
     look();
   },
 
+  knowsNoDescendants: () => false,
   tearDown,
   treeLives: async (job) => treeLives(job),
 };

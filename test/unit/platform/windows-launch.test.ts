@@ -87,6 +87,11 @@ describe('a POSIX shell', () => {
     expect(argvOf(['bash'], on([local], { LOCALAPPDATA: 'C:\\Users\\u\\Local' }))).toEqual([local]);
   });
 
+  test('is never an alias of the Store, which is WSL’s', () => {
+    const alias = 'C:\\Users\\u\\AppData\\Local\\Microsoft\\WindowsApps\\bash.exe';
+    expect(() => argvOf(['bash'], on([alias], { PATH: alias.slice(0, -9) }))).toThrow(/needs a POSIX shell/);
+  });
+
   test('that is named by its path is kept', () => {
     expect(argvOf(['D:\\p\\bash.exe'], on([GIT_BASH, 'D:\\p\\bash.exe']))).toEqual(['D:\\p\\bash.exe']);
   });

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPrivateDir, ownsPath } from '../../../runner-core/platform/win32-security.ts';
@@ -40,8 +41,15 @@ scenario(
   noForeign,
 );
 
+/** Under Wine everything is open to read; Windows itself makes folders of a user private enough. */
+function makeOpenDir(path: string): void {
+  mkdirSync(path);
+  if (!process.env.PEER_JOBS_WINE)
+    execFileSync('icacls', [path, '/grant', '*S-1-1-0:(OI)(CI)R'], { stdio: 'ignore' });
+}
+
 scenario('a base that is empty and too open is made private', async (temp) => {
-  mkdirSync(temp.base);
+  makeOpenDir(temp.base);
   equal(isPrivateDir(temp.base), false);
   const job = await temp.start(js(''));
   await settled(job);
@@ -49,7 +57,7 @@ scenario('a base that is empty and too open is made private', async (temp) => {
 });
 
 scenario("a base that holds somebody's files is refused, and left as it is", async (temp) => {
-  mkdirSync(temp.base);
+  makeOpenDir(temp.base);
   writeFileSync(join(temp.base, 'letter.txt'), '');
   const { code, stderr } = await temp.cli(['start', '--skill', 's', '--run-id', 'r', '--', ...js('')]);
   equal(code, 1);

@@ -1,6 +1,14 @@
 /** A test's own place on the disk, the command line as it calls it, and the processes it answers for. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jobObjectName, membersOf, withJobObject } from '../../../runner-core/platform/win32-job.ts';
@@ -58,7 +66,7 @@ export function runNode(args: readonly string[], env: Variables, cwd: string): P
 }
 
 export class TempBase {
-  readonly root = mkdtempSync(join(tmpdir(), 'pj-'));
+  readonly root = realpathSync.native(mkdtempSync(join(tmpdir(), 'pj-')));
   readonly base = join(this.root, 'base');
   readonly scratch = join(this.root, 'scratch');
   readonly env = cleanEnv({ CE_PEER_JOBS_ROOT: this.base });
