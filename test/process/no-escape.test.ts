@@ -78,7 +78,14 @@ async function expectNobody(
   await eventually(() => temp.ledger.living().length === 0, 15_000);
 }
 
-describe.concurrent.each(escapes)('$name leaves nobody behind', ({ worker, leaving }) => {
+/** Several storms at once would only show how slow a machine can get. */
+const calm = escapes.filter(({ name }) => !/storm/.test(name));
+const storms = escapes.filter(({ name }) => /storm/.test(name));
+
+describe.concurrent.each(calm)('$name leaves nobody behind', leavesNobody);
+describe.each(storms)('$name leaves nobody behind', leavesNobody);
+
+function leavesNobody({ worker, leaving }: Escape): void {
   test('after a reap', async ({ temp }) => {
     const job = await start(temp, worker);
     const members = named(await ready(job));
@@ -89,10 +96,10 @@ describe.concurrent.each(escapes)('$name leaves nobody behind', ({ worker, leavi
   });
 
   test('after a timeout', async ({ temp }) => {
-    const job = await start(temp, worker, { flags: ['--hard-secs', '3'] });
+    const job = await start(temp, worker, { flags: ['--hard-secs', '5'] });
     const members = named(await ready(job));
     expect(await settled(job)).toBe('timeout');
-    expect(readReason(job.dir)).toBe('hard cap 3s exceeded');
+    expect(readReason(job.dir)).toBe('hard cap 5s exceeded');
     await expectNobody(temp, members);
   });
 
@@ -102,9 +109,9 @@ describe.concurrent.each(escapes)('$name leaves nobody behind', ({ worker, leavi
     await expectNobody(temp, []);
     expect(readReason(job.dir)).toBe('worker exited 0');
   });
-});
+}
 
-describe.concurrent('with no supervisor left, reap leaves nobody of', () => {
+describe('with no supervisor left, reap leaves nobody of', () => {
   // Without its environment and descriptors a double fork is nobody's once the supervisor that adopted it has died.
   const findable = escapes.filter(({ name }) => !/or descriptors/.test(name));
 
@@ -133,7 +140,7 @@ test('the bundle alone, without its native helper, ends all that carries a mark'
   }
 });
 
-describe.concurrent('a job started from inside a job is a job of its own:', () => {
+describe('a job started from inside a job is a job of its own:', () => {
   async function nested(temp: TempBase, side: 'ours' | 'reference'): Promise<{ outer: Job; inner: Job }> {
     const outer = await start(temp, fixture('nested-job.sh', ...commandOf(side)), { run: 'outer' });
     const id = await eventually(() => /^ready \d+ (\S+)\n/m.exec(readLog(outer.dir))?.[1], 20_000);
