@@ -2,7 +2,7 @@
 export { EXIT_CODES, type FailureKind, messageOf, RunnerError } from './errors.ts';
 export { JOB_STATES, type JobState } from './job/state.ts';
 export { JOB_ID_ENV, ROOT_ENV, WORK_RUNS_ROOT_ENV } from './limits.ts';
-export { lastLine } from './operations/excerpt.ts';
+export { lastLine, logTail } from './operations/excerpt.ts';
 export type { FullRow, JobRow } from './operations/fields.ts';
 export { type Watching, watchJob } from './operations/job-watch.ts';
 export { list } from './operations/list.ts';
@@ -13,6 +13,7 @@ export { readLogFile, readOutcomeFile } from './operations/read-files.ts';
 export { reap } from './operations/reap.ts';
 export type { RemovedRow } from './operations/remove.ts';
 export { readArtifact, result } from './operations/result.ts';
+export type { Roster, RosterFilter, RosterJob } from './operations/roster.ts';
 export type { Report, ReportRow } from './operations/run-report.ts';
 export { start } from './operations/start.ts';
 export { status } from './operations/status.ts';
@@ -27,5 +28,6 @@ export const forPeople = {
   doctor: async () => (await import('./operations/doctor.ts')).doctor,
   report: async () => (await import('./operations/run-report.ts')).report,
   openLog: async () => (await import('./operations/log-stream.ts')).openLog,
+  openRoster: async () => (await import('./operations/roster.ts')).openRoster,
   variables: async () => (await import('./variables.ts')).VARIABLES,
 };

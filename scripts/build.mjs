@@ -21,16 +21,33 @@ const programs = [
     mode: 0o755,
   },
   { entry: 'server/main.ts', outfile: 'dist/server.mjs', shebang: '', mode: 0o644 },
+  // The terminal library awaits at its top, which only an ES module may.
+  {
+    entry: 'runner-core/cli/watch/run-watch.tsx',
+    outfile: 'dist/watch.mjs',
+    shebang: '',
+    mode: 0o644,
+    format: 'esm',
+  },
 ];
 
-async function bundle({ entry, outfile, shebang, mode }) {
+// The terminal library imports them for DEV=true alone, from inside its bundle: absent, they would be missed at once.
+const withoutDeveloperTools = {
+  name: 'without-developer-tools',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^react-devtools-core$/ }, ({ path }) => ({ path, namespace: 'nothing' }));
+    onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({ contents: 'export default {}' }));
+  },
+};
+
+async function bundle({ entry, outfile, shebang, mode, format = 'iife' }) {
   if (!existsSync(root + entry)) throw new Error(`build: ${entry} does not exist`);
   await build({
     absWorkingDir: root,
     entryPoints: [entry],
     outfile,
     bundle: true,
-    format: 'iife',
+    format,
     // Half the text is half the time to parse it.
     minify: true,
     platform: 'node',
@@ -38,7 +55,12 @@ async function bundle({ entry, outfile, shebang, mode }) {
     // A native addon cannot be bundled. It is imported when used, and the programs do without it where they can.
     external: ['koffi'],
     banner: { js: shebang + moduleScope },
-    define: { __VERSION__: JSON.stringify(version), 'import.meta.url': '__moduleUrl' },
+    define: {
+      __VERSION__: JSON.stringify(version),
+      'import.meta.url': '__moduleUrl',
+      'process.env.NODE_ENV': '"production"',
+    },
+    plugins: [withoutDeveloperTools],
     charset: 'utf8',
     legalComments: 'none',
     sourcemap: false,
