@@ -1,6 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import type { Ending } from '../job/classify.ts';
 import { begin, decide, type JobEvent, nextLookMs, type Phase } from '../job/decide.ts';
+import type { MetaRecord } from '../job/records.ts';
 import type { Verdict } from '../job/state.ts';
 import { type Supervision, supervisionFor } from '../job/windows.ts';
 import { LEFTOVER_GRACE_MS } from '../limits.ts';
@@ -34,15 +35,12 @@ export async function supervise(job: Supervised): Promise<void> {
   void job.worker.ended.then((how) => {
     ending = how;
   });
-  const phase = await watchToTheEnd(job, supervision, log);
-  const cutting = setInterval(() => log.cut(supervision.log_max), CUT_EVERY_MS);
-  const leftovers = await platform.tearDown({
-    // Whatever became of the record: whom we watch we know ourselves.
-    processes: { ...processesOf(job.jobDir), worker: job.worker },
-    graceMs: ending ? Math.min(supervision.grace * 1000, LEFTOVER_GRACE_MS) : supervision.grace * 1000,
-    own: job.role === 'supervisor',
-  });
-  clearInterval(cutting);
+  const phase = await watchToTheEnd(job, meta, supervision, log);
+  const graceMs = supervision.grace * 1000;
+  const leftovers =
+    job.role === 'supervisor' && platform.knowsNoDescendants()
+      ? []
+      : await endTree(job, log, supervision.log_max, ending ? Math.min(graceMs, LEFTOVER_GRACE_MS) : graceMs);
   log.cut(supervision.log_max);
   log.close();
   if (phase.name !== 'ending') return;
@@ -50,8 +48,26 @@ export async function supervise(job: Supervised): Promise<void> {
     ending,
     wallSecs: (monotonicMs() - job.startedMs) / 1000,
     classifiedBy: job.role,
+    meta,
   };
   await finishPatiently(job.jobDir, naming(leftovers, phase.verdict), facts);
+}
+
+async function endTree(
+  job: Supervised,
+  log: LogFile,
+  logMaxBytes: number,
+  graceMs: number,
+): Promise<string[]> {
+  const cutting = setInterval(() => log.cut(logMaxBytes), CUT_EVERY_MS);
+  const leftovers = await platform.tearDown({
+    // Whatever became of the record: whom we watch we know ourselves.
+    processes: { ...processesOf(job.jobDir), worker: job.worker },
+    graceMs,
+    own: job.role === 'supervisor',
+  });
+  clearInterval(cutting);
+  return leftovers;
 }
 
 function naming(leftovers: readonly string[], verdict: Verdict): Verdict {
@@ -60,7 +76,12 @@ function naming(leftovers: readonly string[], verdict: Verdict): Verdict {
 }
 
 /** Turns exits, timers, growth and signals into events until the phase is no longer `running`. */
-function watchToTheEnd(job: Supervised, supervision: Supervision, log: LogFile): Promise<Phase> {
+function watchToTheEnd(
+  job: Supervised,
+  meta: MetaRecord | undefined,
+  supervision: Supervision,
+  log: LogFile,
+): Promise<Phase> {
   const { jobDir, worker } = job;
   const home = lstatSync(jobDir);
   let phase = begin(job.startedMs);
@@ -92,7 +113,7 @@ function watchToTheEnd(job: Supervised, supervision: Supervision, log: LogFile):
       apply({
         type: 'worker-ended',
         ending,
-        result: inspectResult(readMeta(jobDir), supervision.result_max),
+        result: inspectResult(meta, supervision.result_max),
         logBytes: log.measure().bytes,
       }),
     );
