@@ -8,6 +8,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--max-wait-secs': 'PEER_JOBS_MAX_WAIT_SECS',
   '--idle-secs': 'CE_PEER_IDLE_SECS',
   '--hard-secs': 'CE_PEER_HARD_SECS',
+  '--node': 'PEER_JOBS_NODE',
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { messageOf, RunnerError } from '../errors.ts';
 import type { Ending } from '../job/classify.ts';
 import { JOB_ID_ENV, SUPERVISOR_ENV } from '../limits.ts';
+import { nodeProgram } from './node-program.ts';
 import type { RunningWorker, WaitingSupervisor, WorkerOrder } from './port.ts';
 import { assertExecutableFormat } from './posix-launch.ts';
 import type { ProcessTable } from './process-table.ts';
@@ -19,7 +20,7 @@ const ORPHANED = '"$@" <&3 3<&- &';
 /** Runs a detached supervisor, which waits for its spec at the other end of a pipe. */
 export async function startPosixSupervisor(entry: string, table: ProcessTable): Promise<WaitingSupervisor> {
   const { spawn } = await import('node:child_process');
-  const shell = spawn('/bin/sh', ['-c', ORPHANED, 'sh', process.execPath, entry, '__supervise'], {
+  const shell = spawn('/bin/sh', ['-c', ORPHANED, 'sh', nodeProgram(), entry, '__supervise'], {
     cwd: '/',
     detached: true,
     // The caller's environment travels in the spec; NODE_OPTIONS and the like must not reach the supervisor.

@@ -1,5 +1,6 @@
 import { parse } from 'node:path';
 import { SUPERVISOR_ENV } from '../limits.ts';
+import { nodeProgram } from './node-program.ts';
 import type { Handle } from './win32-api.ts';
 import {
   CREATE_BREAKAWAY_FROM_JOB,
@@ -37,16 +38,17 @@ export function startSelf(
   env: Readonly<Record<string, string>>,
   ends: readonly Handle[],
 ): CreatedProcess {
+  const node = nodeProgram();
   const nul = openNull();
   const passed = {
     ...Object.fromEntries(PASSED.map((name) => [name, process.env[name]])),
     [SUPERVISOR_ENV]: '1',
   };
   const order = {
-    application: process.execPath,
-    commandLine: commandLine(process.execPath, [entry, '__supervise']),
+    application: node,
+    commandLine: commandLine(node, [entry, '__supervise']),
     // Some folder that nobody wants to remove.
-    cwd: process.env.SystemRoot ?? parse(process.execPath).root,
+    cwd: process.env.SystemRoot ?? parse(node).root,
     stdin: nul,
     stdout: nul,
     stderr: nul,
