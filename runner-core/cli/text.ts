@@ -1,6 +1,6 @@
 /** Text of jobs, made fit to be shown: nothing in it steers a terminal, and nothing in it is hidden. */
 import { stripVTControlCharacters } from 'node:util';
-import widthOf from 'fast-string-truncated-width';
+import stringWidth from 'string-width';
 
 /** A line longer than this is cut when it is shown, in UTF-16 units. */
 export const LINE_MAX_CHARS = 4096;
@@ -46,16 +46,24 @@ export function visibleLines(text: string): string[] {
   return lines;
 }
 
+const segmenter = new Intl.Segmenter();
+
 /** Columns that a terminal needs for a text without control characters. */
 export function columnsOf(text: string): number {
-  return widthOf(text).width;
+  return stringWidth(text);
 }
 
 /** As much of `text` as fits into so many columns, with an ellipsis where it was cut. */
 export function cutTo(text: string, columns: number): string {
-  if (columns <= 0) return '';
-  const { index, ellipsed, truncated } = widthOf(text, { limit: columns, ellipsis: '…' });
-  return truncated ? `${text.slice(0, index)}${ellipsed ? '…' : ''}` : text;
+  if (text.length * 2 <= columns || columnsOf(text) <= columns) return text;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    used += columnsOf(segment);
+    if (used > columns - 1) break;
+    kept += segment;
+  }
+  return columns <= 0 ? '' : `${kept}…`;
 }
 
 /** `cutTo`, filled up with spaces. */
