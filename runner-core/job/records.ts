@@ -40,7 +40,7 @@ export const metaRecord = z.looseObject({
   started_at: text,
   worker_argv: z.nullish(z.array(z.string())),
   result_path: text,
-  result_format: z.nullish(z.enum(['json'])),
+  result_format: text,
   result_baseline: z.nullish(resultBaseline),
   supervision: z.nullish(supervision),
   cwd: text,

@@ -6,7 +6,7 @@ import { awaitedChildren, signalProcess } from './posix-process.ts';
 import type { ProcessTable } from './process-table.ts';
 
 /** How long members may resist KILL (uninterruptible sleep, forks faster than kills) before they are named instead. */
-const KILL_BUDGET_MS = 10_000;
+const KILL_BUDGET_MS = 30_000;
 /** A tree that still grows after this many looks is killed as far as it is stopped, and looked at again. */
 const FREEZE_ROUNDS = 50;
 const FIRST_PAUSE_MS = 5;
