@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
+import { lstatSync, readdirSync, rmdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lstatIfAny } from './owned-file.ts';
+import { renameOver } from './patient.ts';
 
 /** When anything last happened in a job directory, epoch ms. */
 export function lastTouchedMs(jobDir: string): number {
@@ -32,10 +33,10 @@ export async function removeJob(jobDir: string, mayGo: (jobDir: string) => boole
   const jobs = dirname(jobDir);
   const before = lstatSync(jobDir);
   const doomed = join(jobs, `.remove-${process.pid}-${process.hrtime.bigint()}`);
-  renameSync(jobDir, doomed);
+  renameOver(jobDir, doomed);
   const now = lstatSync(doomed);
   if (now.ino !== before.ino || now.dev !== before.dev || !mayGo(doomed)) {
-    renameSync(doomed, jobDir);
+    renameOver(doomed, jobDir);
     return false;
   }
   await rm(doomed, { recursive: true, force: true });

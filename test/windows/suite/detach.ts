@@ -23,7 +23,7 @@ async function caller(temp: TempBase): Promise<{ pid: number; job: Job; hangUp: 
   child.on('error', () => undefined);
   const pid = child.pid ?? 0;
   temp.watch(pid);
-  const id = await eventually(() => /^started (\S+)/m.exec(out)?.[1], 60_000);
+  const id = await eventually(() => /^started (\S+)/m.exec(out)?.[1], 120_000);
   return {
     pid,
     job: temp.job(id),

@@ -1,22 +1,27 @@
 import { equal, match, ok } from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { eventually } from '../../support/eventually.ts';
-import { fixture, gone, js, ready, reasonOf, settled } from './jobs.ts';
+import { gone, js, ready, reasonOf, settled } from './jobs.ts';
 import { scenario } from './scenario.ts';
 
 const logBytes = (dir: string): number => statSync(`${dir}\\out.log`).size;
 
+/** Longer than a worker takes to start on a machine under load: before its first output it is silent too. */
+const IDLE_SECS = 12;
+
 scenario('a silent worker times out after the idle window, with its whole tree', async (temp) => {
-  const job = await temp.start(fixture('family.cjs'), ['--idle-secs', '4']);
+  const script =
+    "const c=cp.spawn(process.execPath,['-e','setInterval(()=>{},1e6)'],{detached:true});say('ready '+process.pid+' '+c.pid);setInterval(()=>{},1e6)";
+  const job = await temp.start(js(script), ['--idle-secs', String(IDLE_SECS)]);
   const pids = await ready(job);
   equal(await settled(job), 'timeout');
-  match(reasonOf(job), /no output for 4s/);
+  match(reasonOf(job), /no output for 12s/);
   await gone(pids);
 });
 
 scenario('output keeps a worker alive beyond the idle window', async (temp) => {
-  const talks = 'let n=0;const t=setInterval(()=>{say(n);if(++n===12)clearInterval(t)},400)';
-  const job = await temp.start(js(talks), ['--idle-secs', '3']);
+  const talks = 'let n=0;const t=setInterval(()=>{say(n);if(++n===16)clearInterval(t)},1000)';
+  const job = await temp.start(js(talks), ['--idle-secs', String(IDLE_SECS)]);
   equal(await settled(job), 'done');
 });
 
@@ -46,8 +51,8 @@ scenario('a result larger than its cap is failed', async (temp) => {
 
 scenario('truncation of the log is a new baseline: what is printed after it is growth', async (temp) => {
   const log = "process.env.JOBS+'\\\\s\\\\r\\\\jobs\\\\'+process.env.CE_PEER_JOB_ID+'\\\\out.log'";
-  const talks = `say('x'.repeat(5000));let n=0;const t=setInterval(()=>{if(n===2)fs.truncateSync(${log});say(n);if(++n===10)clearInterval(t)},400)`;
-  const job = await temp.start(js(talks), ['--idle-secs', '3', '--env', `JOBS=${temp.base}`]);
+  const talks = `say('x'.repeat(5000));let n=0;const t=setInterval(()=>{if(n===2)fs.truncateSync(${log});say(n);if(++n===16)clearInterval(t)},1000)`;
+  const job = await temp.start(js(talks), ['--idle-secs', String(IDLE_SECS), '--env', `JOBS=${temp.base}`]);
   equal(await settled(job), 'done');
   ok(logBytes(job.dir) < 1000);
 });

@@ -10,7 +10,7 @@ interface Scenario {
 
 const scenarios: Scenario[] = [];
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 
 /** One test that owns a temp base, and fails if it leaves a process behind. `skip`: why it cannot be run here. */
 export function scenario(name: string, run: Scenario['run'], skip?: string): void {

@@ -66,7 +66,7 @@ scenario('only the supervisor was killed: the hard window counts from the real s
   equal(await temp.ask('status', job.id), '0 "running\\n"');
   equal(await settled(job), 'timeout');
   const took = Date.now() - from;
-  ok(took > 7000 && took < 20_000, `ended ${took} ms after the start`);
+  ok(took > 24_000 && took < 60_000, `ended ${took} ms after the start`);
 });
 
 scenario(

@@ -35,7 +35,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const FOREIGN = /^(CE_PEER_|CE_WORK_|CROSS_MODEL_|PEER_JOBS_|NODE_)/i;
 /** A supervisor may take this long to be gone after it has published. */
-const LEAVE_MS = 10_000;
+const LEAVE_MS = 30_000;
 const CALL_TIMEOUT_MS = 90_000;
 
 export function cleanEnv(extra: Variables = {}): Record<string, string | undefined> {

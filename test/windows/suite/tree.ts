@@ -95,7 +95,7 @@ async function nested(temp: TempBase): Promise<{ outer: Job; inner: Job }> {
   const start = [CLI, 'start', '--skill', 's', '--run-id', 'r', '--', ...lives];
   const script = `const r=cp.spawnSync(process.execPath,${JSON.stringify(start)},{encoding:'utf8'});say('inner '+r.stdout.trim()+r.stderr);setInterval(()=>{},1e6)`;
   const outer = await temp.start(js(script));
-  const id = await eventually(() => /^inner (\S+)/m.exec(logOf(outer))?.[1], 60_000);
+  const id = await eventually(() => /^inner (\S+)/m.exec(logOf(outer))?.[1], 120_000);
   const inner = temp.job(id);
   await ready(inner);
   return { outer, inner };
