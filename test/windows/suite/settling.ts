@@ -58,7 +58,7 @@ scenario(
 scenario('only the supervisor was killed: the hard window counts from the real start', async (temp) => {
   const job = await temp.start(js("say('ready '+process.pid);setInterval(()=>say('x'),100)"), [
     '--hard-secs',
-    '8',
+    '25',
   ]);
   const from = Date.parse(JSON.parse(textOf(job.dir, 'meta.json') ?? '').started_at);
   await ready(job);
