@@ -21,6 +21,7 @@ async function play(
   try {
     const run = harness.run(temp, model.url, env);
     const code = await run.ended;
+    expect(model.problems).toEqual([]);
     expect(code, run.output()).toBe(0);
     return model;
   } finally {

@@ -43,6 +43,8 @@ export interface ScriptedModel {
   readonly calls: readonly ToolCall[];
   /** Whether the instructions of the server reached the model. */
   sawInstructions(): boolean;
+  /** Requests that could not be answered. */
+  readonly problems: readonly Error[];
   close(): void;
 }
 
@@ -54,7 +56,7 @@ const anthropicRequest = z.looseObject({
 });
 
 const openAiRequest = z.looseObject({
-  input: z.array(z.looseObject({ type: z.string(), output: z.unknown() })),
+  input: z.array(z.looseObject({ type: z.string().optional(), output: z.unknown().optional() })),
 });
 
 const toolResult = z.looseObject({ type: z.literal('tool_result'), content: z.unknown() });
@@ -62,6 +64,7 @@ const toolResult = z.looseObject({ type: z.literal('tool_result'), content: z.un
 export async function serveModel(script: readonly Turn[], server = 'peer-jobs'): Promise<ScriptedModel> {
   const turns: (readonly ToolAnswer[])[] = [];
   const calls: ToolCall[] = [];
+  const problems: Error[] = [];
   let instructions = false;
 
   const step = (answers: readonly ToolAnswer[]): readonly ToolCall[] | string => {
@@ -80,10 +83,16 @@ export async function serveModel(script: readonly Turn[], server = 'peer-jobs'):
     request.on('end', () => {
       const url = request.url ?? '';
       if (body.includes('detached jobs that outlive this call')) instructions = true;
-      if (url.includes('/count_tokens')) response.end('{"input_tokens":1}');
-      else if (url.includes('/responses')) answerOpenAi(JSON.parse(body));
-      else if (url.includes('/messages')) answerAnthropic(JSON.parse(body));
-      else response.writeHead(404).end('{}');
+      try {
+        if (url.includes('/count_tokens')) response.end('{"input_tokens":1}');
+        else if (url.includes('/responses')) answerOpenAi(JSON.parse(body));
+        else if (url.includes('/messages')) answerAnthropic(JSON.parse(body));
+        else response.writeHead(404).end('{}');
+      } catch (error) {
+        // The client would wait for ever, and the test with it.
+        problems.push(error instanceof Error ? error : new Error(String(error)));
+        response.destroy();
+      }
 
       function answerAnthropic(json: unknown): void {
         const asked = anthropicRequest.parse(json);
@@ -112,6 +121,7 @@ export async function serveModel(script: readonly Turn[], server = 'peer-jobs'):
     turns,
     calls,
     sawInstructions: () => instructions,
+    problems,
     close: () => {
       http.closeAllConnections();
       http.close();
