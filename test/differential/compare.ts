@@ -1,6 +1,6 @@
 /** Plays a scenario on both sides at once and holds their observations against each other. */
 import { describe, expect, test } from 'vitest';
-import { referenceMissing, type SideName } from '../support/programs.ts';
+import { commandOf, referenceMissing, type SideName } from '../support/programs.ts';
 import { Play } from './play.ts';
 
 export interface Scenario {
@@ -13,6 +13,8 @@ export interface Scenario {
 
 /** Why tests against the reference cannot run here; printed once a file. */
 export const unavailable = referenceMissing();
+// One clear failure a file when there is nothing to test.
+if (!unavailable) commandOf('ours');
 
 /** The suite of a table of scenarios, one named test each. */
 export function compare(title: string, scenarios: readonly Scenario[]): void {

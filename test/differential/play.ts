@@ -1,5 +1,5 @@
 /** One side's part of a scenario: what it was asked, what it answered, what it left on the disk. */
-import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { type Argv, oursIsReference, type SideName } from '../support/programs.ts';
@@ -83,7 +83,7 @@ export class Play {
     const env = { ...chosen, ...BRISK, CE_PEER_JOBS_ROOT: this.temp.base };
     for (const name of without) Reflect.deleteProperty(env, name);
     const run = await this.temp.run(this.side, args, { ...rest, env, ...(extra && { extra }) });
-    this.#adoptNewJobs();
+    this.#adoptNewJobs(run.stdout.toString('utf8').trim());
     const asked = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
     this.#note(asked, run);
     return run;
@@ -155,8 +155,8 @@ export class Play {
     this.trace.push(line);
   }
 
-  /** Notes everything on the disk about the job that both sides must have the same. */
-  record(job: Job, { log = true }: { log?: boolean } = {}): void {
+  /** Notes everything on the disk about the job that both sides must have the same, less what is told to be left out. */
+  record(job: Job, { log = true, pid = true }: { log?: boolean; pid?: boolean } = {}): void {
     const { base } = this.temp;
     const dirs = [
       job.dir,
@@ -165,7 +165,7 @@ export class Play {
       dirname(dirname(dirname(job.dir))),
       base,
     ];
-    const files = this.filesOf(job);
+    const files = this.filesOf(job).filter((name) => pid || name !== 'pid');
     const meta: Record<string, unknown> = readMeta(job.dir);
     this.records[job.name] = {
       files,
@@ -175,7 +175,7 @@ export class Play {
       dirModes: dirs.map(modeOf),
       status: readJobFile(job.dir, 'status'),
       reason: this.reasonOf(job),
-      pid: this.#pidFields(job),
+      pid: pid ? this.#pidFields(job) : 'not compared',
       meta: this.#metaFields(meta),
       startedNow: Math.abs(Date.now() - Date.parse(String(meta.started_at))) < 60_000,
       startedAt: String(meta.started_at).replace(/\d/g, '9'),
@@ -226,12 +226,12 @@ export class Play {
       .replace(/(; )(\d+)s( left before)/g, (_, before, secs, after) => before + about(secs) + after);
   }
 
-  #adoptNewJobs(): void {
+  /** `printed`: the id that comes first, should there be others by now, started from inside that job. */
+  #adoptNewJobs(printed: string): void {
     const known = new Set(this.#jobs.map(({ dir }) => dir));
-    const fresh = jobDirsBelow(this.temp.root).filter(
-      (dir) => !known.has(dir) && lstatSync(dir).isDirectory(),
-    );
-    for (const dir of fresh) {
+    const fresh = jobDirsBelow(this.temp.root).filter((dir) => !known.has(dir));
+    const isPrinted = (dir: string): number => Number(basename(dir) === printed);
+    for (const dir of fresh.sort((one, other) => isPrinted(other) - isPrinted(one))) {
       this.#jobs.push({ id: basename(dir), dir, name: `<job ${this.#jobs.length + 1}>` });
       this.temp.ledger.registerJob(dir);
     }

@@ -62,7 +62,7 @@ compare('preflight', [
     async play(p) {
       const job = await p.settledJob([p.temp.file('bad.sh', '#!/no/such/interpreter\n', 0o755)]);
       await p.cli('status', job.id);
-      p.record(job);
+      p.record(job, { pid: false });
       await p.cli('result', job.id);
       await p.cli('reap', job.id);
     },
@@ -73,7 +73,7 @@ compare('preflight', [
     async play(p) {
       const job = await p.settledJob([p.temp.file('bare', 'echo a shell ran this\n', 0o755)]);
       await p.cli('status', job.id);
-      p.record(job);
+      p.record(job, { pid: false });
     },
   },
   {
@@ -82,7 +82,7 @@ compare('preflight', [
     async play(p) {
       const job = await p.settledJob([p.temp.file('empty', '', 0o755)]);
       await p.cli('status', job.id);
-      p.record(job);
+      p.record(job, { pid: false });
     },
   },
 ]);

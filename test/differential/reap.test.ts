@@ -45,7 +45,7 @@ compare('reap', [
       await p.cli('reap', job.id);
       p.say(`settled ${await p.settled(job)}`);
       await p.cli('result', job.id);
-      p.record(job);
+      p.record(job, { log: false });
     },
   },
   {

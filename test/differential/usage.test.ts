@@ -65,6 +65,19 @@ compare('usage', [
       await p.cli('start', '--skill', 's', '--run-id', LONG, '--', 'true');
     },
   },
+  {
+    name: 'a name may begin with a dot; the jobs of such a run are found by path alone',
+    shows: ['status <job 1> → 1 ""', 'status <temp>/base/s/.run/jobs/<job 1> → 0 "done\\n"'],
+    async play(p) {
+      const inRun = await p.settledJob(['true'], ['--run-id', '.run']);
+      await p.cli('status', inRun.id);
+      await p.cli('status', '--skill', 's', inRun.id);
+      await p.cli('status', inRun.dir);
+      const inSkill = await p.settledJob(['true'], ['--skill', '.skill']);
+      await p.cli('status', inSkill.id);
+      await p.cli('status', '--skill', '.skill', inSkill.id);
+    },
+  },
   refused('no worker and no --', 1, START),
   refused('no worker after --', 1, [...START, '--']),
   refused('start without --skill', 2, ['start', '--run-id', 'r', '--', 'true']),
@@ -85,7 +98,7 @@ compare('usage', [
   refused('result with an empty --path and no job', 2, ['result', '--path', '']),
   refused('result of two jobs', 2, ['result', 'one', 'two']),
   refused('status with an unknown flag', 2, ['status', '--verbose', 'x']),
-  refused('reap with --json', 2, ['reap', '--json', 'x']),
+  refused('reap with --path', 2, ['reap', '--path', 'x', 'x']),
   ...['abc', '', '5s', '1,5'].map((secs) =>
     refused(`wait --max-secs ${secs || 'empty'}`, 2, ['wait', `--max-secs=${secs}`, 'x']),
   ),
