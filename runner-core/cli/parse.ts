@@ -37,7 +37,10 @@ function parseFlags(command: Command, args: readonly string[]) {
   }
   try {
     return parseArgs({
-      args: args.map((arg) => expand(command, arg)),
+      args: joinNegatives(
+        command,
+        args.map((arg) => expand(command, arg)),
+      ),
       options,
       allowPositionals: true,
       strict: true,
@@ -55,6 +58,18 @@ function expand(command: Command, arg: string): string {
   return only && others.length === 0 ? `--${only.name}${rest}` : arg;
 }
 
+/** `--max-secs -1` is a flag and its value, as `--max-secs=-1` is; no flag looks like a number. */
+function joinNegatives(command: Command, args: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1);
+    const takesValue = command.flags.some((flag) => flag.value !== undefined && `--${flag.name}` === before);
+    if (takesValue && /^-\.?\d/.test(arg)) joined[joined.length - 1] = `${before}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
+}
+
 type FlagValue = string | boolean | (string | boolean)[];
 
 function fieldOf(
@@ -68,6 +83,9 @@ function fieldOf(
       return { sweep: false };
     case 'any':
       return { until: 'any' };
+    case 'max-secs':
+      // A caller that counts down to its own deadline may come out below zero: then it waits no longer.
+      return { max_secs: Math.max(0, signedNumberOf(flag, String(value))) };
     case 'env':
       return {
         env: {
@@ -88,8 +106,16 @@ function fieldOf(
 }
 
 function numberOf(flag: Flag, text: string): number {
-  const value = /^\s*[+]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
-  if (Number.isFinite(value)) return value;
+  const value = signedNumberOf(flag, text);
+  return value >= 0 ? value : refuseNumber(flag, text);
+}
+
+function signedNumberOf(flag: Flag, text: string): number {
+  const value = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(value) ? value : refuseNumber(flag, text);
+}
+
+function refuseNumber(flag: Flag, text: string): never {
   throw new RunnerError(
     'usage',
     `--${flag.name} takes a finite, non-negative number, not ${JSON.stringify(text)}`,

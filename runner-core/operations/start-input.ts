@@ -33,7 +33,6 @@ export const startInput = z.strictObject({
     z
       .string()
       .check(
-        z.minLength(1),
         z.describe(
           'The file that the worker will write: done then requires it fresh and non-empty. From cwd.',
         ),

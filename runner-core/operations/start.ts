@@ -3,15 +3,14 @@ import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
 import { formatMoment } from '../job/id.ts';
-import { SWEEP_BUDGET_MS } from '../limits.ts';
 import { platform, type ResolvedWorker } from '../platform/index.ts';
 import { claimJobDir } from '../store/claim.ts';
-import { fileOf, jobIdOf, readMeta } from '../store/job-dir.ts';
+import { rememberPlace } from '../store/find.ts';
+import { fileOf, jobIdOf, readMeta, recordedState } from '../store/job-dir.ts';
 import { createExclusive, removeEmptyDir } from '../store/owned-file.ts';
 import { baselineOf } from '../store/result-file.ts';
-import { sweepRuns } from '../store/sweep.ts';
 import { beginDetaching, type Detaching, detach, dismiss } from '../supervisor/detach.ts';
-import { endUnacknowledged, isLive } from '../supervisor/settle.ts';
+import { endUnacknowledged } from '../supervisor/settle.ts';
 import { awaitJobs } from './await-jobs.ts';
 import { fullRow } from './fields.ts';
 import { type Caller, defineOperation, waitSecs } from './operation.ts';
@@ -19,6 +18,7 @@ import { describeFully } from './report.ts';
 import { startInput, supervision } from './start-input.ts';
 import { firstWithKey, yieldToFirst } from './start-key.ts';
 import { type Plan, planFor } from './start-plan.ts';
+import { sweepBeside } from './start-sweep.ts';
 
 export const start = defineOperation({
   name: 'start',
@@ -36,12 +36,13 @@ export const start = defineOperation({
     const plan = planFor(request, caller);
     const { jobDir, reused } = await startJob(plan, caller);
     const job = { ref: jobIdOf(jobDir), jobDir };
-    const watched = await awaitJobs(
-      [job],
-      { budgetMs: waitSecs(request.wait_secs ?? 0, caller, 0) * 1000, until: 'all' },
-      caller,
-    );
-    const inForce = readMeta(jobDir)?.supervision ?? plan.supervision;
+    const budgetMs = waitSecs(request.wait_secs ?? 0, caller, 0) * 1000;
+    const watched =
+      budgetMs > 0 || reused
+        ? await awaitJobs([job], { budgetMs, until: 'all' }, caller)
+        : // Its supervisor has just told that it has it: there is nobody to look after.
+          [{ ...job, state: recordedState(jobDir) }];
+    const inForce = (reused ? readMeta(jobDir)?.supervision : undefined) ?? plan.supervision;
     const [row] = describeFully(watched);
     if (!row) throw new Error('a job that was waited for has no row');
     return { ...row, reused, supervision: inForce };
@@ -55,6 +56,7 @@ async function startJob(plan: Plan, caller: Caller): Promise<{ jobDir: string; r
   const detaching = beginDetaching(caller.entry);
   try {
     const jobDir = await claimJobDir(plan.place, plan.runId);
+    rememberPlace(jobDir);
     const argv = prepare(jobDir, plan, caller);
     const winner = await yieldToFirst(plan, jobDir);
     if (winner === undefined)
@@ -72,14 +74,11 @@ async function handOver(
   detaching: Detaching,
   jobDir: string,
   argv: readonly string[],
-  { cwd, env, ...plan }: Plan,
+  plan: Plan,
   caller: Caller,
 ): Promise<string> {
-  const sweepUntilMs = performance.now() + SWEEP_BUDGET_MS;
-  const sweeping =
-    plan.request.sweep === false
-      ? undefined
-      : sweepRuns(plan.place.runsRoot, plan.runId, sweepUntilMs, isLive);
+  const { cwd, env } = plan;
+  const sweeping = sweepBeside(plan);
   try {
     await detach(detaching, caller.entry, { mode: 'start', jobDir, argv: [...argv], cwd, env });
   } catch (error) {
@@ -98,7 +97,8 @@ async function handOver(
 /** Writes `meta.json`, finds the program, makes the log: all that must be there before a supervisor is. */
 function prepare(jobDir: string, plan: Plan, caller: Caller): string[] {
   const { request, cwd } = plan;
-  const resultPath = request.result_path === undefined ? null : resolve(cwd, request.result_path);
+  // Empty is none, as where a variable of the caller's was not set.
+  const resultPath = request.result_path ? resolve(cwd, request.result_path) : null;
   const [program = '', ...rest] = request.argv;
   const asNamed = program.includes('/') ? resolve(cwd, program) : program;
   let worker: ResolvedWorker = { argv: [asNamed, ...rest], record: {} };
