@@ -42,7 +42,7 @@ export const WORK_RUNS_ROOT_ENV = 'CE_WORK_RUNS_ROOT';
 /** Names the job to its worker; also the mark by which a worker's descendants are found. */
 export const JOB_ID_ENV = 'CE_PEER_JOB_ID';
 /** The node that runs supervisors, where the calling program is not one. */
-export const NODE_ENV = 'PEER_JOBS_NODE';
+export const NODE_PROGRAM_ENV = 'PEER_JOBS_NODE';
 /** Marks a supervisor, so that it is never taken for a descendant of the job that its caller ran in. */
 export const SUPERVISOR_ENV = 'PEER_JOBS_SUPERVISOR';
 

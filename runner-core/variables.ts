@@ -5,6 +5,7 @@ import {
   IDLE_SECS,
   JOB_ID_ENV,
   LOG_MAX_BYTES,
+  NODE_PROGRAM_ENV,
   POLL_SECS,
   RESULT_MAX_BYTES,
   ROOT_ENV,
@@ -45,6 +46,10 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: JOB_ID_ENV,
     meaning: 'Set for the worker: the id of its job. Its descendants are found by it too.',
+  },
+  {
+    name: NODE_PROGRAM_ENV,
+    meaning: 'The node that runs supervisors, where the calling program only contains one (Claude Desktop).',
   },
   { name: 'CE_PEER_BASH', meaning: 'Windows: the bash.exe of Git Bash to use.' },
   {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { keepSupervisorWarm, NODE_ENV } from '../runner-core/index.ts';
+import { keepSupervisorWarm, NODE_PROGRAM_ENV } from '../runner-core/index.ts';
 import { createServer } from './create-server.ts';
 import { settingsFrom } from './settings.ts';
 import { endWithClient } from './shutdown.ts';
@@ -17,7 +17,7 @@ const args = process.argv.slice(process.argv[2] === 'mcp' ? 3 : 2);
 const { env, problems } = settingsFrom(args, process.env);
 for (const problem of problems) say(problem);
 // Supervisors are started by this process, whoever the caller of an operation is.
-if (env[NODE_ENV] !== undefined) process.env[NODE_ENV] = env[NODE_ENV];
+if (env[NODE_PROGRAM_ENV] !== undefined) process.env[NODE_PROGRAM_ENV] = env[NODE_PROGRAM_ENV];
 if (process.stdin.isTTY) say('serving MCP on stdin and stdout; a client starts this, end it with Ctrl-C');
 
 // The bundle beside this one runs the supervisors.

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { RunnerError } from '../errors.ts';
-import { NODE_ENV } from '../limits.ts';
+import { NODE_PROGRAM_ENV } from '../limits.ts';
 
 /** Where installers put node, for a program whose PATH does not say (an application started from a desktop). */
 const USUAL_FOLDERS = ['/usr/local/bin', '/opt/homebrew/bin', '/usr/bin', 'C:\\Program Files\\nodejs'];
@@ -11,7 +11,7 @@ const USUAL_FOLDERS = ['/usr/local/bin', '/opt/homebrew/bin', '/usr/bin', 'C:\\P
  * itself, and starting it again would open a window. Throws `system` where there is none.
  */
 export function nodeProgram(env: NodeJS.ProcessEnv = process.env, self: string = process.execPath): string {
-  const configured = env[NODE_ENV];
+  const configured = env[NODE_PROGRAM_ENV];
   if (configured) return configured;
   if (/^node(js)?(\.exe)?$/i.test(basename(self.replaceAll('\\', '/')))) return self;
   const folders = [...(env.PATH ?? '').split(delimiter).filter(Boolean), ...USUAL_FOLDERS];
@@ -21,6 +21,6 @@ export function nodeProgram(env: NodeJS.ProcessEnv = process.env, self: string =
   if (found !== undefined) return found;
   throw new RunnerError(
     'system',
-    `${self} is not node, and there is none on PATH; install Node 20 or newer, or name it with ${NODE_ENV} (the server's --node)`,
+    `${self} is not node, and there is none on PATH; install Node 20 or newer, or name it with ${NODE_PROGRAM_ENV} (the server's --node)`,
   );
 }
