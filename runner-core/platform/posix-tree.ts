@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProcessRow, selectTree, type TreeQuery } from '../job/tree.ts';
 import type { JobProcesses, TeardownOrder } from './port.ts';
@@ -11,6 +11,20 @@ const KILL_BUDGET_MS = 30_000;
 const FREEZE_ROUNDS = 50;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
+
+/**
+ * The log itself, if a plain file lies there. What a planted link points to may be everybody's: whoever writes to
+ * /dev/null is not of this job.
+ */
+export function logFileAt(path: string): { dev: number; ino: number } | undefined {
+  try {
+    const stat = lstatSync(path);
+    return stat.isFile() ? { dev: stat.dev, ino: stat.ino } : undefined;
+  } catch {
+    // Gone, with its directory or without: nobody is known by it.
+    return undefined;
+  }
+}
 
 /** Finds and ends the processes of one job. `own`: asked by the supervisor that started the worker. */
 class JobTree {
@@ -46,8 +60,7 @@ class JobTree {
       reaperPid: supervisorPid,
       spare: new Set([process.pid, ...(supervisorPid === undefined ? [] : [supervisorPid])]),
     };
-    const stat = statSync(job.logPath, { throwIfNoEntry: false });
-    return new JobTree(table, query, stat && { dev: stat.dev, ino: stat.ino });
+    return new JobTree(table, query, logFileAt(job.logPath));
   }
 
   async members(): Promise<ProcessRow[]> {

@@ -1,6 +1,6 @@
 /** Faults in system calls, by strace: a signal at, or an error from, the Nth call of a kind (strace(1), `-e inject`). */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Argv, commandOf, repoRoot } from '../support/programs.ts';
 import type { TempBase } from '../support/temp-base.ts';
@@ -64,11 +64,15 @@ export function tracedCommand(trace: string, fault?: Fault): Argv {
 
 /** The command line, with every supervisor that it detaches under the fault; the command itself is not. */
 export function withTracedSupervisor(temp: TempBase, trace: string, fault?: Fault): Argv {
-  const real = join(repoRoot, 'dist/peer-jobs.mjs');
+  const dist = join(repoRoot, 'dist');
+  const real = join(dist, 'peer-jobs.mjs');
+  // The program that is nothing but a supervisor, where there is one.
+  const lean = readdirSync(dist).find((name) => /^supervisor-.*\.mjs$/.test(name));
+  const supervisor = join(dist, lean ?? 'peer-jobs.mjs');
   const folder = join(temp.root, 'traced');
   mkdirSync(folder, { recursive: true });
   const copy = join(folder, 'peer-jobs.mjs');
-  const argv = JSON.stringify([...options(trace, fault), process.execPath, real, '__supervise']);
+  const argv = JSON.stringify([...options(trace, fault), process.execPath, supervisor, '__supervise']);
   const detour =
     "import { spawnSync as traced } from 'node:child_process';" +
     `if (process.argv[2] === '__supervise') { traced('strace', ${argv}, { stdio: 'inherit' }); process.exit(0); }\n`;

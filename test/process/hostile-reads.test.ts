@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -12,7 +12,19 @@ import {
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { ask, gone, type Job, kill, killSupervisor, pidsOf, ready, settled, start } from '../support/jobs.ts';
+import {
+  ask,
+  BRISK,
+  gone,
+  type Job,
+  kill,
+  killSupervisor,
+  pidsOf,
+  ready,
+  settled,
+  start,
+} from '../support/jobs.ts';
+import { isAlive } from '../support/proc.ts';
 import { fixture, sh } from '../support/programs.ts';
 import { readOutcome, readStatus } from '../support/read-job.ts';
 import { type TempBase, test } from '../support/temp-base.ts';
@@ -120,36 +132,52 @@ describe.each(plants)('$what', ({ plant, root }) => {
     expect(await promptly(temp, ['status', job.id])).toMatchObject({ code: 0, stdout: 'done\n' });
     expect(await promptly(temp, ['result', job.id])).toMatchObject({ code: 0, stdout: 'x\n' });
   });
+});
 
-  test.skipIf(skipped)(
-    'in place of any record of a living job does not keep it from being ended',
-    async ({ temp }) => {
-      for (const name of [
-        'meta.json',
-        'pid',
-        'out.log',
-        'reason',
-        'outcome.json',
-        'status',
-        '.reserve-status',
-        '.reserve-outcome',
-      ]) {
-        const job = await start(temp, sh('trap "" TERM; echo "ready $$"; while :; do sleep 1; done'));
-        const members = await ready(job);
-        const { supervisor_pid } = pidsOf(job);
-        rmSync(join(job.dir, name), { force: true });
-        plant(join(job.dir, name), temp);
-        await promptly(temp, ['status', job.id]);
-        const reaped = await temp.run('ours', ['reap', job.id], { extra: { CE_PEER_GRACE_SECS: '0.5' } });
-        expect({ name, stderr: reaped.stderr.split('\n').length }).toEqual({
-          name,
-          stderr: expect.any(Number),
-        });
-        expect([0, 1, 4]).toContain(reaped.code);
-        await gone([...members, supervisor_pid], 20_000);
-      }
-    },
-  );
+const RECORDS = [
+  'meta.json',
+  'pid',
+  'out.log',
+  'reason',
+  'outcome.json',
+  'status',
+  '.reserve-status',
+  '.reserve-outcome',
+];
+const worst = plants.filter(({ what }) => ['a FIFO', 'a directory', 'a link to itself'].includes(what));
+
+describe.concurrent.each(worst)('$what', ({ plant }) => {
+  test.for(RECORDS)('in place of %s does not keep a living job from being ended', async (name, { temp }) => {
+    const job = await start(temp, sh('trap "" TERM; echo "ready $$"; while :; do sleep 1; done'));
+    const members = await ready(job);
+    const { supervisor_pid } = pidsOf(job);
+    rmSync(join(job.dir, name), { force: true });
+    plant(join(job.dir, name), temp);
+    expect((await temp.run('ours', ['status', job.id])).code).toBe(0);
+    const reaped = await temp.run('ours', ['reap', job.id], { extra: BRISK });
+    expect(reaped.stderr).not.toMatch(/\n\s+at |internal error/);
+    expect([0, 1, 4]).toContain(reaped.code);
+    await gone([...members, supervisor_pid], 20_000);
+  });
+});
+
+test('a log that was made a link to /dev/null does not make its writers members of the job', async ({
+  temp,
+}) => {
+  const bystander = spawn('sleep', ['300'], { stdio: ['ignore', 'ignore', 'ignore'], detached: true });
+  const pid = bystander.pid ?? expect.fail('no bystander');
+  temp.ledger.register(pid, 'bystander');
+  for (const killed of [false, true]) {
+    const job = await start(temp, sh('echo "ready $$"; exec sleep 60'));
+    const members = await ready(job);
+    if (killed) await killSupervisor(job);
+    rmSync(join(job.dir, 'out.log'));
+    symlinkSync('/dev/null', join(job.dir, 'out.log'));
+    expect(await ask(temp, 'reap', job.id)).toBe('0 ""');
+    await gone(members);
+    expect(isAlive(pid)).toBe(true);
+  }
+  await kill(pid);
 });
 
 describe('a job directory', () => {
