@@ -149,7 +149,10 @@ class LiveRoster implements Roster {
     for (const [path, { news }] of this.#watchers) {
       if (news.kind === 'all' && !wanted.has(path)) this.#unwatch(path);
     }
+    const before = this.#watchers.size;
     for (const folder of wanted) this.#watch(folder, { kind: 'all' });
+    // What came into a folder before it was watched raised no event.
+    if (this.#watchers.size > before) this.#soon({ kind: 'all' });
   }
 
   /** A settled job stays as it is. */

@@ -36,7 +36,7 @@ export function manPage(
     '.SH SYNOPSIS',
     '.B peer\\-jobs',
     '.I COMMAND',
-    '.RI [ FLAGS ]\n...',
+    '.RI [ FLAGS ]\n\\&...',
     '.SH DESCRIPTION',
     roff(
       'Starts commands that outlive whoever started them, watches over them, and hands back their results. A JOB is an id or the path of a job directory.',

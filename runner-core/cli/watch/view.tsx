@@ -1,7 +1,7 @@
 import { Box, Text, useApp, useInput, useStdout } from 'ink';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { type JobState, logTail, messageOf, type RosterJob } from '../../index.ts';
-import { cutTo, visibleLine } from '../text.ts';
+import { cutTo, visible, visibleLine } from '../text.ts';
 import {
   footLine,
   HELP,
@@ -44,7 +44,8 @@ export interface ViewProps {
 
 type Key = Parameters<Parameters<typeof useInput>[0]>[1];
 
-function pressOf(input: string, key: Key): Press {
+/** Keys that came together are one input; what is pasted may hold anything. */
+function pressesOf(input: string, key: Key): Press[] {
   const names: readonly [boolean, NonNullable<Press['key']>][] = [
     [key.upArrow, 'up'],
     [key.downArrow, 'down'],
@@ -57,8 +58,12 @@ function pressOf(input: string, key: Key): Press {
     [key.backspace || key.delete, 'backspace'],
   ];
   const name = names.find(([is]) => is)?.[1];
-  // What is pasted may hold anything.
-  return { input: key.ctrl || key.meta ? '' : visibleLine(input), ...(name ? { key: name } : {}) };
+  if (name) return [{ input: '', key: name }];
+  if (key.ctrl || key.meta) return [];
+  return [...input].flatMap((character): Press[] => {
+    if (character === '\r' || character === '\n') return [{ input: '', key: 'enter' }];
+    return visible(character) === character ? [{ input: character }] : [];
+  });
 }
 
 /** The terminal's size, as it is now. */
@@ -145,10 +150,7 @@ export function View({ source, colours }: ViewProps) {
     }
   };
   useInput((input, key) => {
-    const pressed = pressOf(input, key);
-    // Keys that came together are one input.
-    if (pressed.key) apply(pressed);
-    else for (const character of pressed.input) apply({ input: character });
+    for (const pressed of pressesOf(input, key)) apply(pressed);
   });
 
   const { columns } = area;

@@ -46,7 +46,7 @@ function job(name: string, fields: Partial<RosterJob> = {}): RosterJob {
 const jobs = [job('a'), job('b', { state: 'done' }), job('c', { state: 'failed' }), job('d')];
 
 function type(state: ViewState, ...keys: (string | Press)[]) {
-  let now = { state, effect: undefined } as ReturnType<typeof press>;
+  let now: ReturnType<typeof press> = { state };
   for (const key of keys) {
     now = press(now.state, typeof key === 'string' ? { input: key } : key, shownOf(jobs, now.state), 2);
   }
