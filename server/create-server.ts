@@ -13,7 +13,7 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { type Caller, RunnerError } from '../runner-core/index.ts';
-import { longestWaitSecs } from './client-bounds.ts';
+import { longestAnswerChars, longestWaitSecs } from './client-bounds.ts';
 import { ClientFolder, ROOTS_BUDGET_MS } from './client-folder.ts';
 import { withoutSession } from './harness-env.ts';
 import { INSTRUCTIONS } from './instructions.ts';
@@ -82,6 +82,7 @@ export function createServer(context: ServerContext): { server: Server; close():
         signal,
         onProgress: progress?.tell,
         wait: { defaultSecs: waitSecs, maxSecs: waitSecs },
+        answerChars: longestAnswerChars(client),
       }),
     );
     pending.add(call);

@@ -7,10 +7,12 @@ import type { FoundJob } from './report.ts';
 
 const LAST_LINE_READ_BYTES = 2048;
 const LAST_LINE_MAX_CHARS = 200;
-/** All excerpts of one answer together; one alone at most `ONE_MAX_BYTES`. */
-const TOTAL_BYTES = 24 * 1024;
-const ONE_MAX_BYTES = 8 * 1024;
-const ONE_MIN_BYTES = 512;
+/** In characters of JSON: all excerpts of one answer together; one alone. */
+const TOTAL_CHARS = 24 * 1024;
+const ONE_MAX_CHARS = 8 * 1024;
+const ONE_MIN_CHARS = 256;
+/** What the rest of a job's row takes, with paths of usual length. */
+const ROW_CHARS = 700;
 
 export interface Excerpt {
   readonly last_line: string | null;
@@ -21,39 +23,56 @@ export interface Excerpt {
 
 const NOTHING: Excerpt = { last_line: null, log_tail: null, result_text: null, result_bytes: null };
 
-/** What each job gets of the room that `count` of them have. Bytes. */
-export function excerptBytes(count: number): number {
-  return Math.min(ONE_MAX_BYTES, Math.max(ONE_MIN_BYTES, Math.floor(TOTAL_BYTES / Math.max(1, count))));
+/** The room for the excerpt of each settled job, in characters of JSON. */
+export function excerptChars(answer: {
+  rows: number;
+  settled: number;
+  answerChars: number | undefined;
+}): number {
+  const left = (answer.answerChars ?? Number.POSITIVE_INFINITY) - answer.rows * ROW_CHARS;
+  const each = Math.floor(Math.min(TOTAL_CHARS, left) / Math.max(1, answer.settled));
+  return Math.min(ONE_MAX_CHARS, Math.max(ONE_MIN_CHARS, each));
 }
 
 /** The last line of a running job; the result of a done one as far as it is text; else the end of the log. */
-export function excerptOf(jobDir: string, state: JobState, maxBytes: number): Excerpt {
+export function excerptOf(jobDir: string, state: JobState, maxChars: number): Excerpt {
   if (state === 'running') return { ...NOTHING, last_line: lastLine(jobDir) };
   if (!isTerminal(state)) return NOTHING;
-  const result = state === 'done' ? resultHead(jobDir, maxBytes) : undefined;
-  return result ? { ...NOTHING, ...result } : { ...NOTHING, log_tail: logTail(jobDir, maxBytes) };
+  const result = state === 'done' ? resultHead(jobDir, maxChars) : undefined;
+  return result ? { ...NOTHING, ...result } : { ...NOTHING, log_tail: logTail(jobDir, maxChars) };
 }
 
 function resultHead(
   jobDir: string,
-  maxBytes: number,
+  maxChars: number,
 ): { result_text: string | null; result_bytes: number } | undefined {
   const path = readMeta(jobDir)?.result_path;
   if (!path) return undefined;
   try {
-    const { data, totalBytes } = readOwnedPage(path, 0, maxBytes);
-    return { result_text: pageFrom(data, 0, totalBytes, maxBytes).text ?? null, result_bytes: totalBytes };
+    const { data, totalBytes } = readOwnedPage(path, 0, maxChars);
+    return { result_text: pageFrom(data, 0, totalBytes, maxChars).text ?? null, result_bytes: totalBytes };
   } catch {
     // Moved or replaced since: job_result tells why.
     return undefined;
   }
 }
 
-export function logTail(jobDir: string, maxBytes: number): string | null {
-  const text = endOf(fileOf(jobDir, 'log'), maxBytes);
-  return text === '' ? null : text;
+export function logTail(jobDir: string, maxChars: number): string | null {
+  const text = endOf(fileOf(jobDir, 'log'), maxChars);
+  const shown = text.slice(-lengthOfEnd(text, maxChars));
+  return text === '' ? null : shown;
 }
 
+/** How much of the end of `text` JSON writes in `maxChars` characters, from the start of a line where there is one. */
+function lengthOfEnd(text: string, maxChars: number): number {
+  const chars = JSON.stringify(text).length;
+  if (chars <= maxChars) return text.length;
+  const end = text.slice(-Math.max(1, Math.floor((text.length * maxChars) / chars) - 1));
+  const whole = end.slice(end.indexOf('\n') + 1);
+  return lengthOfEnd(whole === '' ? end : whole, maxChars);
+}
+
+/** The last line that a job printed, as a person would see it. */
 export function lastLine(jobDir: string): string | null {
   const lines = endOf(fileOf(jobDir, 'log'), LAST_LINE_READ_BYTES).split(/[\r\n]+/);
   const line = lines.findLast((text) => text.trim() !== '')?.trim();

@@ -9,7 +9,7 @@ import { settle } from '../supervisor/settle.ts';
 import { awaitJobs } from './await-jobs.ts';
 import { jobRef, jobState, seconds, skillFilter } from './fields.ts';
 import { type Caller, defineOperation, waitSecs } from './operation.ts';
-import { bytesInBase64, PAGE_MAX_CHARS, pageFrom, readable } from './page.ts';
+import { bytesInBase64, PAGE_MAX_CHARS, pageFrom, readable, usualPageChars } from './page.ts';
 
 const PAGE_DEFAULT_BYTES = 16 * 1024;
 const PAGE_MAX_BYTES = 48 * 1024;
@@ -67,14 +67,15 @@ export const log = defineOperation({
       requireOwn(jobDir);
     }
     const maxBytes = input.max_bytes ?? PAGE_DEFAULT_BYTES;
+    const maxChars = input.max_bytes === undefined ? usualPageChars(caller.answerChars) : PAGE_MAX_CHARS;
     if (input.offset !== undefined) {
       const { data, totalBytes } = readPage(path, input.offset, maxBytes);
-      return { state, path, ...logPage(data, Math.min(input.offset, totalBytes), totalBytes) };
+      return { state, path, ...logPage(data, Math.min(input.offset, totalBytes), totalBytes, maxChars) };
     }
     const from = Math.max(0, (lstatIfAny(path)?.size ?? 0) - maxBytes);
     const { data, totalBytes } = readPage(path, from, maxBytes);
     const skipped = from > 0 ? cutCharacter(data) : 0;
-    return { state, path, ...tailPage(data.subarray(skipped), from + skipped, totalBytes) };
+    return { state, path, ...tailPage(data.subarray(skipped), from + skipped, totalBytes, maxChars) };
   },
 });
 
@@ -83,11 +84,11 @@ function requireOwn(jobDir: string): void {
     throw new RunnerError('refused', `job state unreadable (ownership or corruption): ${jobDir}`);
 }
 
-function logPage(data: Buffer, offset: number, totalBytes: number) {
-  const page = pageFrom(data, offset, totalBytes);
+function logPage(data: Buffer, offset: number, totalBytes: number, maxChars: number) {
+  const page = pageFrom(data, offset, totalBytes, maxChars);
   if (page.base64 === undefined) return { ...page, next_offset: page.next_offset ?? offset + data.length };
   // Both forms have to fit: three bytes are four characters of base64, and up to three times six as text.
-  const shown = data.subarray(0, bytesInBase64(PAGE_MAX_CHARS / 5));
+  const shown = data.subarray(0, bytesInBase64(maxChars / 5));
   return {
     text: readable(shown).text,
     base64: shown.toString('base64'),
@@ -98,11 +99,11 @@ function logPage(data: Buffer, offset: number, totalBytes: number) {
 }
 
 /** The last page that there is, even where less fits than was read. */
-function tailPage(data: Buffer, offset: number, totalBytes: number) {
-  const page = logPage(data, offset, totalBytes);
+function tailPage(data: Buffer, offset: number, totalBytes: number, maxChars: number) {
+  const page = logPage(data, offset, totalBytes, maxChars);
   const rest = page.next_offset - offset;
   if (page.next_offset >= offset + data.length) return page;
-  return tailPage(data.subarray(data.length - rest), offset + data.length - rest, totalBytes);
+  return tailPage(data.subarray(data.length - rest), offset + data.length - rest, totalBytes, maxChars);
 }
 
 /** Resolves with the state when the log is longer than `beyond` bytes, the job has settled, or the time is over. */

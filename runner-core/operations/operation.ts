@@ -16,6 +16,8 @@ export interface Caller {
   readonly signal?: AbortSignal | undefined;
   /** How long a wait lasts that names no time, and at most, in seconds: what the caller's own caller bears. */
   readonly wait?: { readonly defaultSecs: number; readonly maxSecs: number } | undefined;
+  /** How much of an answer the caller's own caller shows uncut, in characters of JSON. */
+  readonly answerChars?: number | undefined;
   /** Told how things stand while a wait goes on. */
   readonly onProgress?:
     | ((standing: { settled: number; total: number; message: () => string }) => void)

@@ -1,6 +1,14 @@
 /** A page in characters as JSON writes them: clients spill or cut what is longer than 50,000. */
 export const PAGE_MAX_CHARS = 45_000;
 
+/** What a page takes besides its text: offsets, a path, the next step. */
+const FRAME_CHARS = 700;
+
+/** How long a page may be whose caller has not said how long, for a caller that shows so much of an answer. */
+export function usualPageChars(answerChars: number | undefined): number {
+  return Math.min(PAGE_MAX_CHARS, (answerChars ?? Number.POSITIVE_INFINITY) - FRAME_CHARS);
+}
+
 export interface Page {
   readonly text?: string;
   readonly base64?: string;
@@ -10,8 +18,8 @@ export interface Page {
 }
 
 /** One page of `data`, from byte `offset`, cut between characters. */
-export function pageOf(data: Buffer, offset: number, maxBytes: number): Page {
-  return pageFrom(data.subarray(offset, offset + maxBytes), offset, data.length);
+export function pageOf(data: Buffer, offset: number, maxBytes: number, maxChars?: number): Page {
+  return pageFrom(data.subarray(offset, offset + maxBytes), offset, data.length, maxChars);
 }
 
 /**

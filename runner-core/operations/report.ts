@@ -4,7 +4,7 @@ import { isTerminal, type JobState } from '../job/state.ts';
 import { findJob } from '../store/find.ts';
 import { fileOf, jobIdOf, readMeta, readOutcome, readReason, startedAtMs } from '../store/job-dir.ts';
 import { lstatIfAny } from '../store/owned-file.ts';
-import { excerptBytes, excerptOf } from './excerpt.ts';
+import { excerptChars, excerptOf } from './excerpt.ts';
 import type { FullRow, JobRow } from './fields.ts';
 import type { Caller } from './operation.ts';
 
@@ -73,11 +73,15 @@ function elapsedSecs(
 }
 
 /** Every job with the excerpt that saves its caller another question. */
-export function describeFully(jobs: readonly (FoundJob & { state: JobState })[]): FullRow[] {
-  const maxBytes = excerptBytes(jobs.filter((job) => isTerminal(job.state)).length);
+export function describeFully(
+  jobs: readonly (FoundJob & { state: JobState })[],
+  { answerChars }: Pick<Caller, 'answerChars'>,
+): FullRow[] {
+  const settled = jobs.filter((job) => isTerminal(job.state)).length;
+  const maxChars = excerptChars({ rows: jobs.length, settled, answerChars });
   return jobs.map((job) => ({
     ...describeJob(job, job.state),
-    ...excerptOf(job.jobDir, job.state, maxBytes),
+    ...excerptOf(job.jobDir, job.state, maxChars),
   }));
 }
 

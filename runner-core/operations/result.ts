@@ -8,7 +8,7 @@ import { readOwned } from '../store/owned-file.ts';
 import { settle } from '../supervisor/settle.ts';
 import { byteOffset, jobRef, jobState, skillFilter } from './fields.ts';
 import { type Caller, defineOperation } from './operation.ts';
-import { pageOf } from './page.ts';
+import { PAGE_MAX_CHARS, pageOf, usualPageChars } from './page.ts';
 
 /** Well under what clients spill to a file: their limits are counted in characters and tokens. */
 const PAGE_DEFAULT_BYTES = 32 * 1024;
@@ -46,13 +46,20 @@ export const result = defineOperation({
     text: z.optional(z.string()),
     base64: z.optional(z.string().check(z.describe('Instead of text, where the bytes are not UTF-8 text.'))),
     offset: z.number(),
-    next_offset: z.nullable(z.number()).check(z.describe('Where the next page starts; not given at the end.')),
+    next_offset: z
+      .nullable(z.number())
+      .check(z.describe('Where the next page starts; not given at the end.')),
     total_bytes: z.number(),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   run: async (input, caller) => {
     const artifact = await readArtifact(input, caller);
-    const page = pageOf(artifact.data, input.offset ?? 0, input.max_bytes ?? PAGE_DEFAULT_BYTES);
+    const page = pageOf(
+      artifact.data,
+      input.offset ?? 0,
+      input.max_bytes ?? PAGE_DEFAULT_BYTES,
+      input.max_bytes === undefined ? usualPageChars(caller.answerChars) : PAGE_MAX_CHARS,
+    );
     return { state: artifact.state, path: artifact.path, ...page };
   },
 });

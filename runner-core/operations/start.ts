@@ -43,7 +43,7 @@ export const start = defineOperation({
         : // Its supervisor has just told that it has it: there is nobody to look after.
           [{ ...job, state: recordedState(jobDir) }];
     const inForce = (reused ? readMeta(jobDir)?.supervision : undefined) ?? plan.supervision;
-    const [row] = describeFully(watched);
+    const [row] = describeFully(watched, caller);
     if (!row) throw new Error('a job that was waited for has no row');
     return { ...row, reused, supervision: inForce };
   },

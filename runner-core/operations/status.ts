@@ -16,6 +16,6 @@ export const status = defineOperation({
   run: async ({ jobs, skill }, caller) => {
     const { found, unknown } = findJobs(jobs, caller, skill);
     const settled = found.map(async (job) => ({ ...job, state: await settle(job.jobDir, caller.entry) }));
-    return { jobs: describeFully(await Promise.all(settled)), unknown };
+    return { jobs: describeFully(await Promise.all(settled), caller), unknown };
   },
 });

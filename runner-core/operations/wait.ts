@@ -51,7 +51,7 @@ export const wait = defineOperation({
     const allSettled = watched.every((job) => job.state !== 'running');
     const now = Date.now();
     return {
-      jobs: describeFully(watched),
+      jobs: describeFully(watched, caller),
       unknown,
       all_settled: allSettled,
       deadline_passed: deadline === undefined ? null : !allSettled && now >= deadline,

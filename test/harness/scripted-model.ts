@@ -59,6 +59,8 @@ const openAiRequest = z.looseObject({
   input: z.array(z.looseObject({ type: z.string().optional(), output: z.unknown().optional() })),
 });
 
+const textBlocks = z.array(z.looseObject({ type: z.string(), text: z.string().optional() }));
+
 const toolResult = z.looseObject({ type: z.literal('tool_result'), content: z.unknown() });
 
 export async function serveModel(script: readonly Turn[], server = 'peer-jobs'): Promise<ScriptedModel> {
@@ -141,15 +143,17 @@ function anthropicAnswers(messages: readonly { content: unknown }[]): ToolAnswer
   return [];
 }
 
+/** Claude Code shows the structured answer as text, after whatever links there are; Codex after a line of its own. */
 function toAnswer(shown: unknown): ToolAnswer {
-  const text = typeof shown === 'string' ? shown : JSON.stringify(shown);
-  const from = text.indexOf('{');
-  try {
-    return { text, data: answerData.parse(JSON.parse(text.slice(from))) };
-  } catch {
-    // An error, or a client that shows the text instead.
-    return { text, data: {} };
+  const texts = textBlocks.safeParse(shown).data?.map(({ text }) => text ?? '') ?? [String(shown)];
+  for (const text of texts) {
+    try {
+      return { text, data: answerData.parse(JSON.parse(text.slice(text.indexOf('{')))) };
+    } catch {
+      // A link, or an error.
+    }
   }
+  return { text: texts.join('\n'), data: {} };
 }
 
 function events(response: ServerResponse): (type: string, data: Record<string, unknown>) => void {

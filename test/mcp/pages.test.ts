@@ -167,3 +167,32 @@ describe('a log', () => {
     await session.close();
   });
 });
+
+describe('under Codex, which cuts the middle out of long answers', () => {
+  const LIMIT_CHARS = 12_000;
+
+  test('pages, logs and waits are short enough by themselves, and longer only when asked for', async ({
+    temp,
+  }) => {
+    const session = await Session.open(temp, { name: 'codex-mcp-client' });
+    const script = 'seq 1 30000; seq 1 30000 > out.txt';
+    const jobs = await Promise.all(
+      [1, 2, 3, 4, 5].map(() => session.start(script, { result_path: 'out.txt' })),
+    );
+    const [job] = jobs;
+    const ids = jobs.map(({ job_id }) => job_id);
+    const answers = [
+      await session.call('wait_jobs', { jobs: ids, max_secs: 30 }),
+      await session.call('job_status', { jobs: [job?.job_id] }),
+      await session.call('job_result', { job: job?.job_id }),
+      await session.call('job_log', { job: job?.job_id }),
+      await session.call('job_log', { job: job?.job_id, offset: 0 }),
+    ];
+    for (const answer of answers) expect(JSON.stringify(answer.data).length).toBeLessThan(LIMIT_CHARS);
+    const asked = await session.call('job_result', { job: job?.job_id, max_bytes: 30_000 });
+    expect(asked.data.text?.length).toBe(30_000);
+    const log = await session.call('job_log', { job: job?.job_id });
+    expect(log.data.text?.endsWith('\n30000\n')).toBe(true);
+    await session.close();
+  });
+});
