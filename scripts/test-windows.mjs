@@ -61,12 +61,10 @@ function hasWine() {
 
 /** The bundles, and the suite that tests them, with koffi and the fixtures beside them. */
 async function layOut(app, modules) {
-  mkdirSync(app, { recursive: true });
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  for (const bundle of ['peer-jobs.mjs', 'server.mjs'])
-    copyFileSync(join(root, 'dist', bundle), join(app, bundle));
+  cpSync(join(root, 'dist'), app, { recursive: true });
   cpSync(join(root, 'test/windows/fixtures'), join(app, 'fixtures'), { recursive: true });
   copyFileSync(join(root, 'test/windows/suite-reporter.mjs'), join(app, 'reporter.mjs'));
   await build({

@@ -152,7 +152,11 @@ export class TempBase {
       return left.length === 0;
     }, LEAVE_MS).catch(() => undefined);
     for (const row of left) terminate(row);
-    rmSync(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    // Never waiting inside rmSync: who holds a file may wait for us to read what it printed.
+    await eventually(() => {
+      rmSync(this.root, { recursive: true, force: true });
+      return true;
+    }, LEAVE_MS).catch(() => undefined);
     if (left.length > 0)
       throw new Error(`left behind: ${left.map((row) => `${row.pid} ${row.image}`).join(', ')}`);
   }
