@@ -124,6 +124,11 @@ export interface Platform {
   /** Calls back once for each request to reap this job. */
   onReapRequest(jobDir: string, callback: () => void): void;
 
+  /**
+   * In a supervisor whose own worker has ended: true where the system says that nothing is left of the worker's tree.
+   * False where that is not so, or it cannot tell.
+   */
+  knowsNoDescendants(): boolean;
   /** Ends the whole tree; gives what could not be ended, as `pid` texts. */
   tearDown(order: TeardownOrder): Promise<string[]>;
   /** Whether any process of the tree lives. `unknown` where that cannot be seen from here. */

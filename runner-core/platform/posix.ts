@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, type Stats, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, type Stats } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LinuxApi, loadLinuxApi } from './linux-api.ts';
 import type { Platform } from './port.ts';
@@ -12,7 +12,7 @@ import {
   spawnPosixWorker,
   startPosixSupervisor,
 } from './posix-process.ts';
-import { posixTreeLives, tearDownPosix } from './posix-tree.ts';
+import { logFileAt, posixTreeLives, tearDownPosix } from './posix-tree.ts';
 import type { ProcessTable } from './process-table.ts';
 
 const PRIVATE_MODE = 0o700;
@@ -25,8 +25,11 @@ const ZOMBIES_EVERY_MS = 100;
 /** Set once this process adopts orphans. */
 let reaper: LinuxApi | undefined;
 
+/** Nothing here changes who this process is. */
+const euid = process.geteuid?.();
+
 function ownedByUs(stat: Stats): boolean {
-  return stat.uid === process.geteuid?.();
+  return stat.uid === euid;
 }
 
 /** The port for Linux and macOS; what differs between them is the process table. */
@@ -51,8 +54,7 @@ export function createPosixPlatform(table: ProcessTable): Platform {
     whereabouts: (pid, identity, known) => table.locate(pid, identity, known),
     groupOf: (pid) => table.groupOf(pid),
     findSupervisor: async (logPath) => {
-      const log = statSync(logPath, { throwIfNoEntry: false });
-      const marks = table.marks(log && { dev: log.dev, ino: log.ino });
+      const marks = table.marks(logFileAt(logPath));
       const row = (await table.list()).find(
         ({ pid, zombie }) => !zombie && marks.isSupervisor(pid) && marks.opensLog(pid),
       );
@@ -86,8 +88,8 @@ export function createPosixPlatform(table: ProcessTable): Platform {
       for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
     },
 
+    knowsNoDescendants,
     tearDown: async (order) => {
-      if (order.own && hasNoDescendants()) return [];
       const left = await tearDownPosix(order, table);
       await clearZombies(table);
       return left;
@@ -123,9 +125,9 @@ async function clearZombies(table: ProcessTable): Promise<void> {
 }
 
 /**
- * Whether nothing can be left of the worker's tree: it has ended and been waited for, and every living descendant would
- * be a child of ours by now, or below one. The system's word, for one call instead of a look at every process.
+ * A worker that has ended and been waited for has no descendant left if we have no child: every living one would be a
+ * child of ours by now, or below one. One call instead of a look at every process.
  */
-function hasNoDescendants(): boolean {
+function knowsNoDescendants(): boolean {
   return reaper !== undefined && awaitedChildren.size === 0 && !reaper.clearZombies();
 }

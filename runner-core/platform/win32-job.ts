@@ -6,6 +6,10 @@ const JOB_OBJECT_QUERY = 0x4;
 const JOB_OBJECT_TERMINATE = 0x8;
 /** JOBOBJECTINFOCLASS */
 const BASIC_PROCESS_ID_LIST = 3;
+/** JOBOBJECT_BASIC_ACCOUNTING_INFORMATION */
+const BASIC_ACCOUNTING = 1;
+const ACCOUNTING_BYTES = 48;
+const ACTIVE_PROCESSES_OFFSET = 40;
 const EXTENDED_LIMIT_INFORMATION = 9;
 const EXTENDED_LIMIT_BYTES = 144;
 const LIMIT_FLAGS_OFFSET = 16;
@@ -63,6 +67,13 @@ export function membersOf(job: Handle): number[] {
     return Array.from({ length: count }, (_, index) => Number(list.readBigUInt64LE(8 + 8 * index)));
   }
   return [];
+}
+
+/** Whether a job object has no member; false where that cannot be told. */
+export function isEmpty(job: Handle): boolean {
+  const counts = Buffer.alloc(ACCOUNTING_BYTES);
+  const known = win32().QueryInformationJobObject(job, BASIC_ACCOUNTING, counts, counts.length, null);
+  return known !== 0 && counts.readUInt32LE(ACTIVE_PROCESSES_OFFSET) === 0 && membersOf(job).length === 0;
 }
 
 export function endJobObject(job: Handle): void {

@@ -15,7 +15,7 @@ import {
   openNull,
 } from './win32-create.ts';
 import { lastError } from './win32-errors.ts';
-import { createJobObject, inheritableQueryHandle, jobObjectName } from './win32-job.ts';
+import { createJobObject, inheritableQueryHandle, isEmpty, jobObjectName } from './win32-job.ts';
 import { awaitHandle, identityOf } from './win32-process.ts';
 import { variableOf } from './windows-environment.ts';
 import { type LaunchQuery, launchLine } from './windows-launch.ts';
@@ -85,11 +85,20 @@ export async function spawnWorker(order: WorkerOrder): Promise<RunningWorker> {
   }
 }
 
+/** The job object of the worker that this process started, and that took it in. */
+let ownJob: Handle | undefined;
+
+/** Whether the kernel's own list of the worker's tree is empty: nobody leaves a job object that lets nobody out. */
+export function ownJobIsEmpty(): boolean {
+  return ownJob !== undefined && isEmpty(ownJob);
+}
+
 function release(worker: CreatedProcess, job: Handle, jobName: string): RunningWorker {
   const api = win32();
   const { pid, process, thread } = worker;
   const identity = identityOf(process);
   const held = job !== 0 && api.AssignProcessToJobObject(job, process) !== 0;
+  ownJob = held ? job : undefined;
   if (api.ResumeThread(thread) === 0xffff_ffff) {
     const error = lastError('ResumeThread');
     api.TerminateProcess(process, 1);

@@ -14,7 +14,7 @@ import {
 } from './win32-security.ts';
 import { detachment, receiveSpec } from './win32-supervisor.ts';
 import { tearDown, treeLives } from './win32-tree.ts';
-import { launchQuery, spawnWorker } from './win32-worker.ts';
+import { launchQuery, ownJobIsEmpty, spawnWorker } from './win32-worker.ts';
 import { variableKey, variableOf } from './windows-environment.ts';
 import { resolveWindowsWorker } from './windows-launch.ts';
 
@@ -96,7 +96,7 @@ export const windowsPlatform: Platform = {
     look();
   },
 
-  knowsNoDescendants: () => false,
+  knowsNoDescendants: ownJobIsEmpty,
   tearDown,
   treeLives: async (job) => treeLives(job),
 };

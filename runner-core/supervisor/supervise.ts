@@ -2,6 +2,7 @@ import { lstatSync, type Stats } from 'node:fs';
 import type { Ending } from '../job/classify.ts';
 import { begin, decide, type JobEvent, nextLookMs, type Phase } from '../job/decide.ts';
 import type { MetaRecord } from '../job/records.ts';
+import { Silences } from '../job/silences.ts';
 import type { Verdict } from '../job/state.ts';
 import { type Supervision, supervisionFor } from '../job/windows.ts';
 import { LEFTOVER_GRACE_MS } from '../limits.ts';
@@ -35,7 +36,8 @@ export async function supervise(job: Supervised): Promise<void> {
   void job.worker.ended.then((how) => {
     ending = how;
   });
-  const phase = await watchToTheEnd(job, meta, supervision, log);
+  const silences = new Silences(job.startedMs);
+  const phase = await watchToTheEnd(job, meta, supervision, log, silences);
   const graceMs = supervision.grace * 1000;
   const leftovers =
     job.role === 'supervisor' && platform.knowsNoDescendants()
@@ -49,6 +51,7 @@ export async function supervise(job: Supervised): Promise<void> {
     wallSecs: (monotonicMs() - job.startedMs) / 1000,
     classifiedBy: job.role,
     meta,
+    silences: silences.list(),
   };
   await finishPatiently(job.jobDir, naming(leftovers, phase.verdict), facts);
 }
@@ -81,6 +84,7 @@ function watchToTheEnd(
   meta: MetaRecord | undefined,
   supervision: Supervision,
   log: LogFile,
+  silences: Silences,
 ): Promise<Phase> {
   const { jobDir, worker } = job;
   const home = lstatSync(jobDir);
@@ -90,9 +94,11 @@ function watchToTheEnd(
   return new Promise((resolve) => {
     const apply = (event: JobEvent): void => {
       if (phase.name !== 'running') return;
+      const { lastGrowthMs } = phase;
       phase = decide(supervision, phase, event);
       clearTimeout(timer);
       if (phase.name === 'running') {
+        silences.note(lastGrowthMs, phase.lastGrowthMs);
         timer = setTimeout(look, Math.max(0, nextLookMs(supervision, phase) - monotonicMs()));
         return;
       }
