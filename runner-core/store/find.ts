@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
-import { basename, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RunnerError } from '../errors.ts';
 import { isJobId, isSafeToken } from '../job/id.ts';
 import { readMeta } from './job-dir.ts';
@@ -37,7 +37,8 @@ function realPathOf(path: string): string | undefined {
 /** What lies at a path that a caller named, which may be no path that can be: then nothing does. */
 function statOf(path: string): Stats | undefined {
   try {
-    return lstatSync(path);
+    // No exception for what is just not there: those cost more than the call.
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch {
     // ENOENT, ENOTDIR, ELOOP, EACCES, ENAMETOOLONG, a NUL in it: no job that we could reach.
     return undefined;
@@ -93,6 +94,8 @@ export function findJob(
       `invalid skill ${JSON.stringify(options.skill)}: use letters, digits, ".", "_" and "-"`,
     );
   }
+  const before = knownPlace(ref, options);
+  if (before !== undefined) return before;
   const found = new Set<string>();
   for (const run of runFolders(options.env, options.skill)) {
     const jobs = join(run.path, 'jobs');
@@ -115,7 +118,38 @@ export function findJob(
       `ambiguous job id ${ref}: ${found.size} jobs have it; pass the path of its directory`,
     );
   }
+  rememberPlace(first);
   return first;
+}
+
+/** Where jobs were found before, by id: a process that lives long need not look into every run for each question. */
+const placesById = new Map<string, string>();
+const PLACES_MAX = 20_000;
+
+/** For later look-ups of this process: where a job is that was just made or found. */
+export function rememberPlace(jobDir: string): void {
+  if (placesById.size >= PLACES_MAX) placesById.clear();
+  placesById.set(basename(jobDir), jobDir);
+}
+
+/** The remembered place, if it is still one and within what may be searched now. */
+function knownPlace(
+  ref: string,
+  { env, skill }: { env: Environment; skill?: string | undefined },
+): string | undefined {
+  const jobDir = placesById.get(ref);
+  if (jobDir === undefined) return undefined;
+  const jobs = dirname(jobDir);
+  const runFolder = dirname(jobs);
+  const runsRoot = dirname(runFolder);
+  const roots = skill === undefined ? extraRunsRoots(env) : runsRootsOf(env, skill);
+  const within =
+    roots.some(({ path }) => path === runsRoot) ||
+    (skill === undefined && candidateBases(env).includes(dirname(runsRoot)));
+  if (within && statOf(jobDir) && [jobs, runFolder, runsRoot].every((path) => statOf(path)?.isDirectory()))
+    return jobDir;
+  placesById.delete(ref);
+  return undefined;
 }
 
 function findByPath(ref: string, cwd: string): string {

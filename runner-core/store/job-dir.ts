@@ -46,11 +46,16 @@ export function isOwnJobDir(jobDir: string): boolean {
 export function recordedState(jobDir: string): JobState {
   if (!isOwnJobDir(jobDir)) return 'unreadable';
   try {
+    // Asked first, since most often it is not there.
+    if (!lstatIfAny(fileOf(jobDir, 'status'))) return recordedBeforeEnd(jobDir);
     const word = readOwned(fileOf(jobDir, 'status'), STATUS_READ_CAP).toString('utf8').trim();
     return isTerminal(word) ? word : 'unreadable';
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') return 'unreadable';
+    return errnoOf(error) === 'ENOENT' ? recordedBeforeEnd(jobDir) : 'unreadable';
   }
+}
+
+function recordedBeforeEnd(jobDir: string): JobState {
   try {
     return lstatIfAny(fileOf(jobDir, 'pid')) ? 'running' : 'never-started';
   } catch {

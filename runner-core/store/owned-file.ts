@@ -46,6 +46,8 @@ export function withOwnedFile<T>(path: string, use: (fd: number, stat: Stats) =>
   }
 }
 
+/** A file that is just being replaced on Windows cannot be opened for a moment. */
+const TAKEN_BUDGET_MS = 150;
 /** How often a file may be replaced between two looks at it. */
 const REPLACED_ATTEMPTS = 20;
 
@@ -53,9 +55,9 @@ const REPLACED_ATTEMPTS = 20;
 function openPlain(path: string): number {
   if (platform.kind === 'posix') return openSync(path, OPEN_READ);
   for (let attempt = 0; attempt < REPLACED_ATTEMPTS; attempt += 1) {
-    const there = patiently(() => lstatSync(path, { bigint: true }), 64);
+    const there = patiently(() => lstatSync(path, { bigint: true }), TAKEN_BUDGET_MS);
     if (!there.isFile()) throw refusal(path, 'not a regular file');
-    const fd = patiently(() => openSync(path, OPEN_READ), 64);
+    const fd = patiently(() => openSync(path, OPEN_READ), TAKEN_BUDGET_MS);
     const opened = fstatSync(fd, { bigint: true });
     if (opened.ino === there.ino && opened.dev === there.dev) return fd;
     closeSync(fd);
@@ -75,12 +77,13 @@ export function readOwned(path: string, capBytes: number): Buffer {
     if (stat.size > capBytes) throw over(stat.size);
     const chunks: Buffer[] = [];
     let total = 0;
-    for (;;) {
-      const chunk = readAt(fd, total, CHUNK_BYTES);
-      if (chunk.length === 0) return Buffer.concat(chunks);
+    // One byte more than there seems to be: then the first read finds the end too.
+    for (let askedBytes = Math.min(stat.size + 1, CHUNK_BYTES); ; askedBytes = CHUNK_BYTES) {
+      const chunk = readAt(fd, total, askedBytes);
       chunks.push(chunk);
       total += chunk.length;
       if (total > capBytes) throw over(total);
+      if (chunk.length < askedBytes) return chunks.length === 1 ? chunk : Buffer.concat(chunks);
     }
   });
 }
@@ -198,7 +201,8 @@ export function removeEmptyDir(path: string): void {
 
 export function lstatIfAny(path: string): Stats | undefined {
   try {
-    return lstatSync(path);
+    // No exception for what is just not there: those cost more than the call.
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -75,6 +75,9 @@ function isSomebodysPlace(base: string, names: readonly string[]): boolean {
   return names.some((name) => name.startsWith('.') && !SWEPT.test(name)) || isHome(base);
 }
 
+/** The directories that this process found to be plainly ours: it need not read them again at every start. */
+const proven = new Map<string, string>();
+
 /**
  * Throws unless `base`, which exists, may be used as it is or made private: it must be the user's own, and not hold
  * somebody's own files unless it is ours by its name. Looks only.
@@ -82,9 +85,14 @@ function isSomebodysPlace(base: string, names: readonly string[]): boolean {
 export function assertUsableBase(base: string, isDefault: boolean): void {
   assertOwnedDir(base);
   if (isDefault) return;
+  const stat = lstatSync(base);
+  const isPrivate = platform.isPrivate(base, stat);
+  const proof = `${stat.dev}/${stat.ino}`;
+  if (isPrivate && proven.get(base) === proof) return;
   const names = readdirSync(base);
-  const isPrivate = platform.isPrivate(base, lstatSync(base));
-  const foreign = !isPlainlyOurs(base, names) && (!isPrivate || isSomebodysPlace(base, names));
+  const isOurs = isPlainlyOurs(base, names);
+  if (isOurs) proven.set(base, proof);
+  const foreign = !isOurs && (!isPrivate || isSomebodysPlace(base, names));
   // Nobody's home is closed to others for the jobs in it.
   if (foreign || (!isPrivate && isHome(base) && names.length > 0)) {
     throw new RunnerError(

@@ -1,32 +1,39 @@
 import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTerminal } from '../job/state.ts';
 import { SWEEP_AGE_MS } from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import { jobsIn } from './find.ts';
 import { recordedState } from './job-dir.ts';
 
+const BREATHE_EVERY = 100;
+
 /** Says whether anybody still works for this job; asked only for jobs without a terminal record. */
 export type IsLive = (jobDir: string) => Promise<boolean>;
 
 /**
  * Removes the run folders beside `keepRunId` in which nothing happened for 24 hours and nothing lives, until
- * `untilMs` (performance clock). Never throws; links are never followed. What it does not get to waits for the next start.
+ * `untilMs` (performance clock). Never throws; links are never followed. What it does not get to waits for the next start:
+ * then it gives false.
  */
 export async function sweepRuns(
   runsRoot: string,
   keepRunId: string,
   untilMs: number,
   isLive: IsLive,
-): Promise<void> {
-  for (const name of list(runsRoot)) {
-    if (performance.now() > untilMs) return;
+): Promise<boolean> {
+  for (const [index, name] of list(runsRoot).entries()) {
+    if (performance.now() > untilMs) return false;
     if (name === keepRunId) continue;
+    // Whoever else waits in this process is not kept waiting by many folders.
+    if (index % BREATHE_EVERY === BREATHE_EVERY - 1) await nextTurn();
     await sweepRun(runsRoot, name, isLive).catch(() => {
       // Best effort: another sweep may have been there first, or the disk refuses.
     });
   }
+  return true;
 }
 
 async function sweepRun(runsRoot: string, name: string, isLive: IsLive): Promise<void> {

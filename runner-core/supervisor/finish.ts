@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../errors.ts';
 import type { Ending } from '../job/classify.ts';
 import { formatMoment } from '../job/id.ts';
-import type { OutcomeRecord } from '../job/records.ts';
+import type { MetaRecord, OutcomeRecord } from '../job/records.ts';
 import type { Verdict } from '../job/state.ts';
 import { RESULT_MAX_BYTES } from '../limits.ts';
 import { fileOf, isOwnJobDir, readMeta, startedAtMs } from '../store/job-dir.ts';
@@ -17,6 +17,8 @@ export interface EndFacts {
   /** Seconds on the monotonic clock that the worker had. */
   readonly wallSecs: number | undefined;
   readonly classifiedBy: 'supervisor' | 'adopter' | 'caller';
+  /** The record of the start, for whoever has read it already. */
+  readonly meta?: MetaRecord | undefined;
 }
 
 function signalName(number: number): string {
@@ -24,11 +26,10 @@ function signalName(number: number): string {
 }
 
 async function outcomeOf(jobDir: string, verdict: Verdict, facts: EndFacts): Promise<OutcomeRecord> {
-  const meta = readMeta(jobDir);
+  const meta = facts.meta ?? readMeta(jobDir);
   const cap = meta?.supervision?.result_max ?? RESULT_MAX_BYTES.fallback;
   const result = inspectResult(meta, cap);
   const endedMs = Date.now();
-  const started = startedAtMs(jobDir, meta);
   const { ending } = facts;
   return {
     schema_version: 1,
@@ -38,7 +39,7 @@ async function outcomeOf(jobDir: string, verdict: Verdict, facts: EndFacts): Pro
     signal: ending?.kind === 'signaled' ? signalName(ending.signal) : null,
     started_at: meta?.started_at ?? null,
     ended_at: formatMoment(new Date(endedMs)),
-    wall_secs: facts.wallSecs ?? (started === undefined ? null : Math.max(0, (endedMs - started) / 1000)),
+    wall_secs: facts.wallSecs ?? secsSince(startedAtMs(jobDir, meta), endedMs),
     log_bytes: lstatIfAny(fileOf(jobDir, 'log'))?.size ?? null,
     result_bytes: result.kind === 'present' ? result.bytes : null,
     result_sha256:
@@ -47,6 +48,10 @@ async function outcomeOf(jobDir: string, verdict: Verdict, facts: EndFacts): Pro
         : null,
     classified_by: facts.classifiedBy,
   };
+}
+
+function secsSince(startedMs: number | undefined, endedMs: number): number | null {
+  return startedMs === undefined ? null : Math.max(0, (endedMs - startedMs) / 1000);
 }
 
 /** Publishes the end of a job now; false where another record stood already. Throws what the disk says. */

@@ -1,8 +1,15 @@
 import type { PidRecord } from '../job/records.ts';
 import { platform } from '../platform/index.ts';
 
-/** This process, as the `pid` record names a supervisor. */
-export async function supervisorFields(): Promise<Partial<PidRecord>> {
+let own: Promise<Partial<PidRecord>> | undefined;
+
+/** This process, as the `pid` record names a supervisor: read once. */
+export function supervisorFields(): Promise<Partial<PidRecord>> {
+  own ??= describeOwn();
+  return own;
+}
+
+async function describeOwn(): Promise<Partial<PidRecord>> {
   return {
     supervisor_pid: process.pid,
     supervisor_pgid: await platform.groupOf(process.pid),

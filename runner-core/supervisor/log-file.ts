@@ -4,7 +4,7 @@ import { monotonicAt, monotonicMs } from './clock.ts';
 
 /** A fast disk takes about this much a millisecond: how soon a flood could use up the room that is left. */
 const FLOOD_BYTES_PER_MS = 1_000_000;
-const SHORTEST_LOOK_MS = 25;
+const SHORTEST_LOOK_MS = 10;
 const LONGEST_LOOK_MS = 250;
 /** Without a watcher (the system's limit is exhausted), a quiet log is looked at this often. */
 const POLL_MS = 1000;

@@ -1,13 +1,23 @@
 import { messageOf } from '../errors.ts';
+import { formatMoment } from '../job/id.ts';
+import { metaRecord, outcomeRecord } from '../job/records.ts';
 import { platform } from '../platform/index.ts';
 import { adopt } from './adopt.ts';
 import { launch } from './launch.ts';
 import { supervisorSpec } from './spec.ts';
 import { supervise } from './supervise.ts';
 
+/** Code that is called for the first time is slow: what every job calls is called once while nobody waits for it. */
+function rehearse(): void {
+  supervisorSpec.parse({ mode: 'start', jobDir: '', argv: [''], cwd: '', env: { PATH: '' } });
+  for (const record of [metaRecord, outcomeRecord]) record.safeParse({});
+  formatMoment(new Date());
+}
+
 /** The whole life of a supervisor process: reads its spec, gets hold of its worker, acknowledges, watches to the end. */
 export async function runSupervisor(): Promise<void> {
   await platform.prepareToSupervise();
+  rehearse();
   const received = platform.receiveSpec();
   // This process was only to start the supervisor.
   if (!received) return;

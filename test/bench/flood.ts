@@ -1,0 +1,62 @@
+/** A worker that floods its log: how far it gets past the cap, and what watching it costs. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pidsOf } from './job-pids.ts';
+import { cpuMs } from './process-cost.ts';
+import type { Session } from './session.ts';
+
+const LOOK_MS = 1;
+
+export interface Flood {
+  readonly capBytes: number;
+  readonly peakBytes: number;
+  readonly overshootMib: number;
+  readonly mibPerSec: number;
+  readonly workerCpuMs: number;
+  readonly supervisorCpuMs: number;
+  readonly keptBytes: number;
+}
+
+/** As much as the disk cache takes: one mebibyte a write, a gigabyte a second and more. */
+const FLOODING = ['dd', 'if=/dev/zero', 'bs=1M', 'status=none'];
+
+export async function flood(session: Session, capBytes: number): Promise<Flood> {
+  const { job_dir = '', job_id } = await session.call('start_job', {
+    argv: FLOODING,
+    log_max_bytes: capBytes,
+    grace_secs: 0.5,
+  });
+  const { supervisor, worker } = pidsOf(job_dir);
+  const log = join(job_dir, 'out.log');
+  const supervisorBefore = cpuMs(supervisor);
+  const startedMs = performance.now();
+  let peakBytes = 0;
+  let peakMs = startedMs;
+  let workerCpuMs = 0;
+  let supervisorCpuMs = 0;
+  let over = false;
+  const end = session.call('wait_jobs', { jobs: [job_id], max_secs: 40 }).then(() => {
+    over = true;
+  });
+  while (!over) {
+    const { size } = statSync(log);
+    if (size > peakBytes) {
+      peakBytes = size;
+      peakMs = performance.now();
+    }
+    workerCpuMs = Math.max(workerCpuMs, cpuMs(worker));
+    if (size <= capBytes) supervisorCpuMs = cpuMs(supervisor) - supervisorBefore;
+    await pause(LOOK_MS);
+  }
+  await end;
+  return {
+    capBytes,
+    peakBytes,
+    overshootMib: (peakBytes - capBytes) / 2 ** 20,
+    mibPerSec: peakBytes / 2 ** 20 / ((peakMs - startedMs) / 1000),
+    workerCpuMs,
+    supervisorCpuMs,
+    keptBytes: statSync(log).size,
+  };
+}
