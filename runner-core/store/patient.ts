@@ -4,15 +4,18 @@ import { platform } from '../platform/index.ts';
 
 /** How Windows answers while somebody else, a virus scanner too, has a file open for a moment. */
 const TAKEN = new Set(['EPERM', 'EACCES', 'EBUSY']);
-const PAUSES_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+/** Many short tries: a reader that comes back again and again leaves short gaps. */
+const LONGEST_PAUSE_MS = 16;
+const RENAME_BUDGET_MS = 3000;
 
-/** Calls `act` again for about a second as long as a file is taken. On POSIX nobody can take one, so there it is final. */
-export function patiently<T>(act: () => T, longestMs = 512): T {
-  for (const pause of platform.kind === 'windows' ? PAUSES_MS : []) {
+/** Calls `act` again, for so long, while a file is taken. On POSIX nobody can take one, so there every answer is final. */
+export function patiently<T>(act: () => T, budgetMs: number): T {
+  const until = performance.now() + (platform.kind === 'windows' ? budgetMs : 0);
+  for (let pause = 1; performance.now() < until; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     try {
       return act();
     } catch (error) {
-      if (pause > longestMs || !TAKEN.has(errnoOf(error) ?? '')) throw error;
+      if (!TAKEN.has(errnoOf(error) ?? '')) throw error;
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
   }
@@ -21,5 +24,5 @@ export function patiently<T>(act: () => T, longestMs = 512): T {
 
 /** Renames over whatever is there, also while somebody reads it. */
 export function renameOver(from: string, to: string): void {
-  patiently(() => renameSync(from, to));
+  patiently(() => renameSync(from, to), RENAME_BUDGET_MS);
 }

@@ -83,7 +83,7 @@ scenario(
     const reader = runNode(
       [
         '-e',
-        "const fs=require('fs');const t=Date.now()+3000;while(Date.now()<t){const f=fs.openSync(process.argv[1],'r');fs.readSync(f,Buffer.alloc(9));fs.closeSync(f)}",
+        "const fs=require('fs');const t=Date.now()+3000;while(Date.now()<t){const f=fs.openSync(process.argv[1],'r');fs.readSync(f,Buffer.alloc(9));fs.closeSync(f);Atomics.wait(new Int32Array(new SharedArrayBuffer(4)),0,0,2)}",
         join(job.dir, 'status'),
       ],
       temp.env,
