@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
 import { type Argv, commandOf, type SideName } from './programs.ts';
 
 export interface CliRun {
@@ -43,41 +44,44 @@ export function runCli(side: SideName, args: readonly string[], options: RunOpti
  * Runs a program until it has ended and all its output pipes are closed: a descendant that keeps one of them open makes
  * this fail with a `CliTimeout`, which is what tells a leaked descriptor.
  */
-export function runProgram(argv: Argv, options: RunOptions = {}): Promise<CliRun> {
+export async function runProgram(argv: Argv, options: RunOptions = {}): Promise<CliRun> {
   const timeoutMs = options.timeoutMs ?? 40_000;
   const [file, ...args] = options.umask
     ? (['/bin/sh', '-c', `umask ${options.umask}; exec "$@"`, 'sh', ...argv] as const)
     : argv;
-  return new Promise((resolve, reject) => {
-    const child = spawn(file, args, {
-      env: options.env ?? cleanEnv(),
-      cwd: options.cwd,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const out: Buffer[] = [];
-    const err: Buffer[] = [];
-    let exited = false;
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-    child.on('exit', () => {
-      exited = true;
-    });
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      child.stdout.destroy();
-      child.stderr.destroy();
-      const what = exited ? 'has ended, but a pipe of it is still open' : 'has not ended';
-      reject(
-        new CliTimeout(`after ${timeoutMs} ms ${argv.join(' ')} ${what}; stderr: ${Buffer.concat(err)}`),
-      );
-    }, timeoutMs);
-    child.on('error', (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      resolve({ stdout: Buffer.concat(out), stderr: Buffer.concat(err).toString('utf8'), code });
-    });
+  const running = execa(file, args, {
+    env: options.env ?? cleanEnv(),
+    extendEnv: false,
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    stdin: 'ignore',
+    encoding: 'buffer',
+    stripFinalNewline: false,
+    reject: false,
+    maxBuffer: Number.MAX_SAFE_INTEGER,
   });
+  let exited = false;
+  running.once('exit', () => {
+    exited = true;
+  });
+  const late = new AbortController();
+  const ended = await Promise.race([running, sleep(timeoutMs, undefined, { signal: late.signal })]);
+  late.abort();
+  if (ended === undefined) {
+    running.kill('SIGKILL');
+    running.stdout.destroy();
+    running.stderr.destroy();
+    const what = exited ? 'has ended, but a pipe of it is still open' : 'has not ended';
+    const { stderr } = await running;
+    throw new CliTimeout(
+      `after ${timeoutMs} ms ${argv.join(' ')} ${what}; stderr: ${Buffer.from(stderr).toString('utf8')}`,
+    );
+  }
+  if (ended.code !== undefined && ended.exitCode === undefined && ended.signal === undefined) {
+    throw new Error(ended.message, { cause: ended });
+  }
+  return {
+    stdout: Buffer.from(ended.stdout),
+    stderr: Buffer.from(ended.stderr).toString('utf8'),
+    code: ended.exitCode ?? null,
+  };
 }
