@@ -82,5 +82,7 @@ export const outcomeRecord = z.looseObject({
   result_bytes: count,
   result_sha256: text,
   classified_by: text,
+  /** Long stretches without output: seconds after the start, from and to. */
+  silences: z.nullish(z.array(z.tuple([z.number(), z.number()]))),
 });
 export type OutcomeRecord = z.infer<typeof outcomeRecord>;

@@ -112,7 +112,7 @@ function reportOn(row: JobRow, tailBytes: number): ReportRow {
     ended_at: outcome?.ended_at ?? endOf(row),
     last_output_at: log && log.size > 0 ? log.mtime.toISOString() : null,
     hard_secs: meta?.supervision?.hard ?? null,
-    silences: [],
+    silences: outcome?.silences ?? [],
     log_tail: trusted ? logTail(row.job_dir, tailBytes) : null,
   };
 }

@@ -19,6 +19,8 @@ export interface EndFacts {
   readonly classifiedBy: 'supervisor' | 'adopter' | 'caller';
   /** The record of the start, for whoever has read it already. */
   readonly meta?: MetaRecord | undefined;
+  /** Stretches without output, in seconds after the start. */
+  readonly silences?: [number, number][];
 }
 
 function signalName(number: number): string {
@@ -47,6 +49,7 @@ async function outcomeOf(jobDir: string, verdict: Verdict, facts: EndFacts): Pro
         ? ((await digestOf(meta.result_path, cap)) ?? null)
         : null,
     classified_by: facts.classifiedBy,
+    ...(facts.silences?.length ? { silences: facts.silences } : {}),
   };
 }
 
