@@ -162,6 +162,9 @@ describe('arguments of any size and content reach the worker whole:', () => {
   });
 });
 
+/** Among several references an empty one is unknown like any other; alone it is no argument at all. */
+const takesSeveral = (command: string): boolean => ['status', 'wait', 'reap'].includes(command);
+
 const REFS = [
   '*',
   '[0-9]*',
@@ -189,7 +192,7 @@ describe.concurrent('a reference that names no job is unknown to', () => {
       const run = await temp.run('ours', [command, ref]);
       expectComplaint(run, 1, /job/);
     }
-    expectComplaint(await temp.run('ours', [command, '']), 2, /job/i);
+    expectComplaint(await temp.run('ours', [command, '']), takesSeveral(command) ? 1 : 2, /job/i);
     expect(snapshotOf(job.dir)).toEqual(before);
   });
 });
