@@ -6,7 +6,6 @@ interface Property {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly description?: string;
-  readonly required?: boolean;
 }
 
 /** One flag of a command. */
@@ -26,6 +25,8 @@ export type Declared = Pick<Operation, 'name' | 'description' | 'input'> & Parti
 export interface Command {
   readonly operation: Declared;
   readonly flags: readonly Flag[];
+  /** Whether any of them is none of the operation's. */
+  readonly hasOwnFlags: boolean;
   /** `jobs` or `job` or `argv`: what the words that are not flags become. */
   readonly words: { readonly field: string; readonly usage: string; readonly required: boolean } | undefined;
 }
@@ -36,10 +37,7 @@ function properties(operation: Declared): [string, Property][] {
   const schema = z.toJSONSchema(operation.input, { io: 'input' });
   return Object.entries(schema.properties ?? {}).map(([name, property]) => [
     name,
-    {
-      ...(typeof property === 'object' ? (property as Omit<Property, 'required'>) : {}),
-      required: schema.required?.includes(name) ?? false,
-    },
+    typeof property === 'object' ? (property as Property) : {},
   ]);
 }
 
@@ -63,27 +61,40 @@ export const SHOWN = '';
 /** A flag that only the command line has: how something is shown, not what is asked for. */
 export type ShowFlag = Pick<Flag, 'name' | 'value' | 'description'>;
 
-/** The command line of an operation, derived from its input, and with the flags that only this command has. */
+/**
+ * The command line of an operation, derived from its input, and with the flags that only this command has. The flags are
+ * derived when they are asked for: most calls give none, and their schema takes longer to write down than a `status` to do.
+ */
 export function commandOf(operation: Declared, own: readonly ShowFlag[] = []): Command {
-  const fields = properties(operation);
-  const words = fields.find(([name]) => name in WORDS);
+  const names = Object.keys(operation.input.shape);
+  const words = names.find((name) => name in WORDS);
+  let flags: readonly Flag[] | undefined;
   return {
     operation,
-    words: words && wordsOf(words),
-    flags: [
-      ...fields
-        .filter(([name]) => name !== words?.[0])
-        .flatMap(([name, property]) => flagsOf(name, property)),
-      ...own.map((flag) => ({ ...flag, field: SHOWN, repeatable: false })),
-      ...(operation.output
-        ? [{ name: 'json', value: undefined, description: 'Print JSON.', field: 'json', repeatable: false }]
-        : []),
-    ],
+    words: words === undefined ? undefined : wordsOf(words, operation),
+    hasOwnFlags: own.length > 0,
+    get flags() {
+      flags ??= allFlags(operation, words, own);
+      return flags;
+    },
   };
 }
 
-function wordsOf([field, { required = false }]: [string, Property]): Command['words'] {
+function allFlags(operation: Declared, words: string | undefined, own: readonly ShowFlag[]): Flag[] {
+  return [
+    ...properties(operation)
+      .filter(([name]) => name !== words)
+      .flatMap(([name, property]) => flagsOf(name, property)),
+    ...own.map((flag) => ({ ...flag, field: SHOWN, repeatable: false })),
+    ...(operation.output
+      ? [{ name: 'json', value: undefined, description: 'Print JSON.', field: 'json', repeatable: false }]
+      : []),
+  ];
+}
+
+function wordsOf(field: string, operation: Declared): Command['words'] {
   const usage = WORDS[field] ?? '';
+  const required = operation.input.shape[field]?._zod.optin !== 'optional';
   return { field, usage: required || field === 'job' ? usage : `[${usage}]`, required };
 }
 

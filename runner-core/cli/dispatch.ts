@@ -22,7 +22,6 @@ async function dispatch(args: readonly string[], entry: string): Promise<Answer>
     const { vocabulary } = await import('./vocabulary.ts');
     return say(overview((await vocabulary()).commands, __VERSION__));
   }
-  if (name === '--version' || name === '-V') return say(`${__VERSION__}\n`);
   if (name === '__jobs') return (await import('./people/job-names.ts')).jobNames(callerOf(entry));
   return perform(await commandNamed(name), rest, entry);
 }

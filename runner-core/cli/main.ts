@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { writeAll } from './terminal.ts';
 
+declare const __VERSION__: string;
+
 async function main(args: readonly string[]): Promise<number> {
   const [name] = args;
   if (name === '__supervise') {
@@ -13,6 +15,10 @@ async function main(args: readonly string[]): Promise<number> {
     // Beside this file; left to run as long as its client does.
     await import(new URL('./server.mjs', import.meta.url).href);
     return -1;
+  }
+  if (name === '--version' || name === '-V') {
+    writeAll(1, Buffer.from(`${__VERSION__}\n`));
+    return 0;
   }
   const { answer } = await import('./dispatch.ts');
   const { stdout, stderr, exitCode } = await answer(args, fileURLToPath(import.meta.url));

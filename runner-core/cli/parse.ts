@@ -19,18 +19,23 @@ export function parseCommand(command: Command, args: readonly string[]): Invocat
   const { values, positionals } = parseFlags(command, before);
   const input: Record<string, unknown> = {};
   const shown: Record<string, string | boolean> = {};
-  for (const flag of command.flags) {
+  for (const flag of Object.keys(values).length === 0 ? [] : command.flags) {
     const value = values[flag.name];
     if (value === undefined || flag.field === 'json') continue;
     if (flag.field === SHOWN) shown[flag.name] = value === true || String(value);
     else Object.assign(input, fieldOf(command, flag, value, input));
   }
   assignWords(command, positionals, split === -1 ? [] : args.slice(split + 1), input);
-  const hasOwn = command.flags.some((flag) => flag.field === SHOWN);
-  return { input, json: values.json === true, ...(hasOwn ? { shown } : {}) };
+  return { input, json: values.json === true, ...(command.hasOwnFlags ? { shown } : {}) };
 }
 
-function parseFlags(command: Command, args: readonly string[]) {
+interface Parsed {
+  readonly values: Readonly<Record<string, FlagValue | undefined>>;
+  readonly positionals: readonly string[];
+}
+
+function parseFlags(command: Command, args: readonly string[]): Parsed {
+  if (!args.some((arg) => arg.startsWith('-'))) return { values: {}, positionals: args };
   const options: ParseArgsConfig['options'] = {};
   for (const flag of command.flags) {
     options[flag.name] = { type: flag.value === undefined ? 'boolean' : 'string', multiple: flag.repeatable };

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -14,7 +13,6 @@ const SIZES = {
   tablet: { width: 820, height: 1180 },
   desk: { width: 1440, height: 900 },
 };
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What a log may hold to harm whoever reads it in a browser, and what is hard to show. */
 const HOSTILE = String.raw`printf '</pre></section></details><script>window.harmed=1</script><img src=x onerror="window.harmed=1"><svg onload="window.harmed=1">\n<a href="javascript:window.harmed=1">x</a> "\047 &lt; \033[31mred\033[0m \000 \342\200\256reversed\n日本語 한국어 漢字 👩‍👩‍👧‍👦\n'; head -c 5000000 /dev/zero | tr '\0' x; printf '\nthe end\n'; exit 1`;
@@ -108,7 +106,7 @@ describe.skipIf(!browserPath)('the page in a browser', () => {
         await manyJobs(temp);
         const { page, noise } = await open(temp, { viewport, colorScheme, bypassCSP: true });
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
-        await page.addScriptTag({ content: AXE });
+        await page.addScriptTag({ content: axe.source });
         expect(await breaches(page)).toEqual([]);
         expect(noise).toEqual([]);
         await page.close();
@@ -119,7 +117,7 @@ describe.skipIf(!browserPath)('the page in a browser', () => {
   test('of no jobs says so', async ({ temp }) => {
     const { page, noise } = await open(temp, { bypassCSP: true });
     expect(await page.locator('main').textContent()).toBe('No such jobs.');
-    await page.addScriptTag({ content: AXE });
+    await page.addScriptTag({ content: axe.source });
     expect(await breaches(page)).toEqual([]);
     expect(noise).toEqual([]);
     await page.close();
