@@ -31,7 +31,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Far beyond the two to three minutes that it takes: a suite that hangs is ended. */
+/** Far beyond the three minutes that it takes: a suite that hangs is ended. */
 const SUITE_BUDGET_MS = 900_000;
 const FOREIGN_USER = 12_345;
 const onWindows = process.platform === 'win32';

@@ -10,4 +10,4 @@ import './mcp.ts';
 import './real-windows.ts';
 import { runScenarios } from './scenario.ts';
 
-runScenarios(process.env.PEER_JOBS_ONLY ?? '', Number(process.env.PEER_JOBS_AT_ONCE ?? '4'));
+runScenarios(process.env.PEER_JOBS_ONLY ?? '', Number(process.env.PEER_JOBS_AT_ONCE ?? '6'));
