@@ -164,11 +164,16 @@ describe('a number', () => {
   test.each(['', ' ', '5s', '-5', 'nan', 'inf', '-inf', 'Infinity', '1e999', '0x10', '1,5', '٥'])(
     'is refused as %j, and the flag is named',
     (text) => {
-      expect(usageOf('wait', `--max-secs=${text}`, 'j')).toContain(
-        '--max-secs takes a finite, non-negative number',
+      expect(usageOf('wait', `--deadline-secs=${text}`, 'j')).toContain(
+        '--deadline-secs takes a finite, non-negative number',
       );
     },
   );
+
+  test.each(['-1', '-0', '-2.5'])('of seconds to wait counts as 0 below it, as %j', (text) => {
+    expect(inputOf('wait', '--max-secs', text, 'j')).toMatchObject({ max_secs: 0 });
+    expect(inputOf('wait', `--max-secs=${text}`, 'j')).toMatchObject({ max_secs: 0 });
+  });
 
   test('is read from any text or refused for usage, and is never NaN or negative', () => {
     fc.assert(
