@@ -1,5 +1,6 @@
 // Bundles the two programs. Each is one file that bare Node can run, with nothing installed beside it.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -83,4 +84,9 @@ for (const { reason } of outcomes.filter(({ status }) => status === 'rejected'))
   // esbuild has printed its own errors already.
   if (!reason.errors) console.error(reason.message);
   process.exitCode = 1;
+}
+if (!process.exitCode) {
+  // npm puts it where man looks.
+  const manual = execFileSync(process.execPath, [`${root}dist/peer-jobs.mjs`, 'man']);
+  writeFileSync(`${root}dist/peer-jobs.1`, manual);
 }

@@ -114,9 +114,8 @@ async function completion(): Promise<CliCommand> {
 async function man(): Promise<CliCommand> {
   return define(manDeclared, async () => {
     const { manPage } = await import('./people/man-page.ts');
-    const { inCommandNames, vocabulary } = await import('./vocabulary.ts');
-    const page = manPage(await vocabulary(), await forPeople.variables());
-    return ok(inCommandNames(page));
+    const { vocabulary } = await import('./vocabulary.ts');
+    return ok(manPage(await vocabulary(), await forPeople.variables()));
   });
 }
 

@@ -14,10 +14,14 @@ export async function vocabulary(): Promise<Vocabulary> {
   return { commands: commands.map(({ operation, flags }) => commandOf(operation, flags)), extras: EXTRAS };
 }
 
-/** A text about operations with the names that their commands have, in place of those of the tools. */
+/** A text about operations with the names that commands and flags have, in place of those of tools and arguments. */
 export function inCommandNames(text: string): string {
-  return COMMANDS.reduce(
-    (said, { operation }) => said.replaceAll(new RegExp(`\\b${operation.tool}\\b`, 'g'), operation.name),
-    text,
-  );
+  const names = new Map<string, string>();
+  for (const { operation } of COMMANDS) {
+    names.set(operation.tool, operation.name);
+    for (const field of Object.keys(operation.input.shape)) {
+      if (field.includes('_')) names.set(field, `--${field.replaceAll('_', '-')}`);
+    }
+  }
+  return text.replaceAll(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => names.get(word) ?? word);
 }

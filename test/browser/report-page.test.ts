@@ -49,7 +49,10 @@ describe.skipIf(!browserPath)('the page in a browser', () => {
   async function manyJobs(temp: TempBase): Promise<void> {
     const bad = await start(temp, sh(HOSTILE), { flags: ['--label', 'hostile'] });
     const good = await start(temp, sh('echo fine'), { flags: ['--label', 'good'] });
-    const other = await start(temp, sh('echo other'), { flags: ['--label', 'other'], run: 'r2' });
+    const other = await start(temp, sh('echo other'), {
+      flags: ['--label', 'other-and-its-label-is-far-too-long-for-a-narrow-screen-to-show'],
+      run: 'r2',
+    });
     await Promise.all([settled(bad), settled(good), settled(other)]);
   }
 

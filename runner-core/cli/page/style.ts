@@ -32,6 +32,7 @@ label { display: inline-flex; align-items: center; gap: .4rem; min-height: 1.75r
 .timeline li, .axis { display: grid; grid-template-columns: minmax(7rem, 16rem) 1fr; gap: .75rem; align-items: center; }
 .timeline li:nth-child(even) { background: var(--panel); }
 .timeline a, .timeline .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-decoration: none; padding: .1rem .25rem; }
+.timeline a { position: relative; }
 .timeline a:hover { text-decoration: underline; }
 svg { display: block; width: 100%; overflow: visible; }
 .bar { fill: currentColor; } .open { fill-opacity: .55; stroke: currentColor; stroke-dasharray: 4 3; }

@@ -1,11 +1,11 @@
 /** The manual page, out of the same table as help and completion (man(7) macros). */
 import type { Command } from '../command.ts';
 import { EXIT_MEANINGS, flagText, usageOf } from '../help.ts';
-import type { Vocabulary } from '../vocabulary.ts';
+import { inCommandNames, type Vocabulary } from '../vocabulary.ts';
 
 /** Text that roff takes as it is: no escape begins in it, and no line of it is a request. */
 function roff(text: string): string {
-  return text
+  return inCommandNames(text)
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
     .replaceAll('\u2026', '...')
