@@ -103,6 +103,8 @@ async function adoptOrphans(table: ProcessTable): Promise<void> {
   const api = await loadLinuxApi();
   if (!api?.becomeSubreaper()) return;
   reaper = api;
+  // There is none yet; but the first call is a slow one.
+  reaper.clearZombies();
   let due: NodeJS.Timeout | undefined;
   process.on('SIGCHLD', () => {
     if (due) return;

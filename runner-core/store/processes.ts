@@ -1,12 +1,11 @@
-import type { JobProcesses } from '../platform/index.ts';
+import type { MetaRecord } from '../job/records.ts';
+import type { Circumstances, JobProcesses } from '../platform/index.ts';
 import { fileOf, jobIdOf, readMeta, readPid, startedAtMs } from './job-dir.ts';
 import { lstatIfAny } from './owned-file.ts';
 
 /** Everything the records tell of a job's processes: who supervises, and who works. */
 export function processesOf(jobDir: string): JobProcesses {
-  const meta = readMeta(jobDir);
   const pid = readPid(jobDir);
-  const written = lstatIfAny(fileOf(jobDir, 'pid'))?.mtimeMs ?? Date.now();
   const supervisorPid = pid?.supervisor_pid ?? undefined;
   const workerPid = pid?.worker_pid ?? undefined;
   return {
@@ -19,12 +18,26 @@ export function processesOf(jobDir: string): JobProcesses {
         : { pid: supervisorPid, identity: pid?.supervisor_identity ?? undefined },
     worker:
       workerPid === undefined ? undefined : { pid: workerPid, identity: pid?.worker_identity ?? undefined },
-    circumstances: {
-      startedAfterMs: startedAtMs(jobDir, meta) ?? 0,
-      startedBeforeMs: written,
-      jobId: jobIdOf(jobDir),
-      runId: meta?.run_id ?? undefined,
-    },
+    circumstances: circumstancesOf(jobDir),
     jobName: pid?.job_name ?? undefined,
+  };
+}
+
+/** What the record of the start tells is only asked for where an identity is missing: not read before. */
+function circumstancesOf(jobDir: string): Circumstances {
+  let read: { meta: MetaRecord | undefined } | undefined;
+  const meta = (): MetaRecord | undefined => {
+    read ??= { meta: readMeta(jobDir) };
+    return read.meta;
+  };
+  return {
+    get startedAfterMs() {
+      return startedAtMs(jobDir, meta()) ?? 0;
+    },
+    startedBeforeMs: lstatIfAny(fileOf(jobDir, 'pid'))?.mtimeMs ?? Date.now(),
+    jobId: jobIdOf(jobDir),
+    get runId() {
+      return meta()?.run_id ?? undefined;
+    },
   };
 }

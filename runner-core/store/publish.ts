@@ -59,23 +59,43 @@ function takeSpace(jobDir: string, part: Part): { path: string; fd: number } {
   };
 }
 
-/** Writes `text` where nobody sees it yet, durably, and gives the path. */
-function stage(jobDir: string, part: Part, text: string): string {
-  const { path, fd } = takeSpace(jobDir, part);
-  const data = Buffer.from(text);
+/** A part of a record that is on the disk, but not yet in its place. */
+interface Staged {
+  readonly part: Part;
+  readonly text: string;
+  readonly path: string;
+  readonly fd: number;
+}
+
+/**
+ * Writes parts where nobody sees them yet, durably. All are written before the first is synced: then one commit of a
+ * journal serves them all.
+ */
+function stage(jobDir: string, texts: Partial<Readonly<Record<Part, string>>>): Staged[] {
+  const staged: Staged[] = [];
   try {
-    for (let written = 0; written < data.length; ) {
-      written += writeSync(fd, data, written, data.length - written, written);
+    for (const part of ['outcome', 'reason', 'status'] as const) {
+      const text = texts[part];
+      if (text === undefined) continue;
+      const space = takeSpace(jobDir, part);
+      staged.push({ part, text, ...space });
+      writeWhole(space.fd, Buffer.from(text));
     }
-    ftruncateSync(fd, data.length);
-    fsyncSync(fd);
-    return path;
+    for (const { fd } of staged) fsyncSync(fd);
+    return staged;
   } catch (error) {
-    giveBack(path, reservePath(jobDir, part));
+    for (const { part, path } of staged) giveBack(path, reservePath(jobDir, part));
     throw error;
   } finally {
-    closeSync(fd);
+    for (const { fd } of staged) closeSync(fd);
   }
+}
+
+function writeWhole(fd: number, data: Buffer): void {
+  for (let written = 0; written < data.length; ) {
+    written += writeSync(fd, data, written, data.length - written, written);
+  }
+  ftruncateSync(fd, data.length);
 }
 
 /** The next try needs the space again. */
@@ -117,19 +137,29 @@ export function publish(jobDir: string, verdict: Verdict, outcome: OutcomeRecord
     if (isTerminal(recordedState(jobDir))) return false;
     throw error;
   }
-  syncDirectory(jobDir);
+  // Readers see the word by now; whoever waits for it is told before the directory's own entry is synced as well.
   announce(jobDir);
+  syncDirectory(jobDir);
   tidy(jobDir);
   return published;
 }
 
-function write(jobDir: string, outcome: OutcomeRecord): boolean {
-  const details = stage(jobDir, 'outcome', `${JSON.stringify(outcome, null, 2)}\n`);
-  place(details, fileOf(jobDir, 'outcome'), () => readOutcome(jobDir) !== undefined);
-  const { state, reason } = readOutcome(jobDir) ?? outcome;
-  put(stage(jobDir, 'reason', `${lineOf(reason)}\n`), fileOf(jobDir, 'reason'));
-  const word = stage(jobDir, 'status', `${state}\n`);
-  return place(word, fileOf(jobDir, 'status'), () => isTerminal(recordedState(jobDir)));
+function write(jobDir: string, own: OutcomeRecord): boolean {
+  const staged = stage(jobDir, { outcome: `${JSON.stringify(own, null, 2)}\n`, ...wordsOf(own) });
+  const pathOf = (part: Part, text: string): string => {
+    const ready = staged.find((one) => one.part === part && one.text === text);
+    return ready?.path ?? stage(jobDir, { [part]: text })[0]?.path ?? '';
+  };
+  const [details] = staged;
+  if (details) place(details.path, fileOf(jobDir, 'outcome'), () => readOutcome(jobDir) !== undefined);
+  const { reason, status } = wordsOf(readOutcome(jobDir) ?? own);
+  put(pathOf('reason', reason), fileOf(jobDir, 'reason'));
+  return place(pathOf('status', status), fileOf(jobDir, 'status'), () => isTerminal(recordedState(jobDir)));
+}
+
+/** What the other two files say of an outcome. */
+function wordsOf({ state, reason }: OutcomeRecord): { reason: string; status: string } {
+  return { reason: `${lineOf(reason)}\n`, status: `${state}\n` };
 }
 
 /** A reason as one line, no longer than its readers take, the reference among them. */
