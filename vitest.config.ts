@@ -37,6 +37,7 @@ export default defineConfig({
       realProcesses('faults'),
       realProcesses('differential'),
       realProcesses('mcp'),
+      realProcesses('bench'),
       realProcesses('browser'),
       {
         extends: true,

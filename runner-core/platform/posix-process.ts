@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
-import { Writable } from 'node:stream';
 import { messageOf, RunnerError } from '../errors.ts';
 import type { Ending } from '../job/classify.ts';
 import { JOB_ID_ENV, SUPERVISOR_ENV } from '../limits.ts';
@@ -20,6 +19,8 @@ const ORPHANED = '"$@" <&3 3<&- &';
 /** Runs a detached supervisor, which waits for its spec at the other end of a pipe. */
 export async function startPosixSupervisor(entry: string, table: ProcessTable): Promise<WaitingSupervisor> {
   const { spawn } = await import('node:child_process');
+  // Loaded by then; at the top it would be loaded for every command.
+  const { Writable } = await import('node:stream');
   const shell = spawn('/bin/sh', ['-c', ORPHANED, 'sh', nodeProgram(), entry, '__supervise'], {
     cwd: '/',
     detached: true,
