@@ -60,6 +60,15 @@ export function createPosixPlatform(table: ProcessTable): Platform {
       );
       return row && { pid: row.pid, identity: await table.identify(row.pid) };
     },
+    findWorker: async (jobId) => {
+      const marks = table.marks(undefined);
+      const leaders = (await table.list()).filter(
+        ({ pid, sid, zombie }) => !zombie && sid === pid && marks.jobOf(pid) === jobId,
+      );
+      // The worker came first; any other that leads a session is a child of it that left.
+      const [row] = leaders.sort((one, other) => one.start - other.start);
+      return row && { pid: row.pid, identity: await table.identify(row.pid) };
+    },
     resume: (pid) => void signalProcess(pid, 'SIGCONT'),
     boot: () => table.boot(),
 

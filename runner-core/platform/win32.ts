@@ -49,6 +49,8 @@ export const windowsPlatform: Platform = {
   identify: async (pid) => identify(pid),
   whereabouts: async (pid, identity, known) => locate(pid, identity, known),
   groupOf: async () => undefined,
+  // Its job object holds the tree, whoever leads it.
+  findWorker: async () => undefined,
   findSupervisor: async (logPath) => findSupervisor(basename(dirname(logPath))),
   resume: () => undefined,
   boot: async () => {

@@ -3,16 +3,16 @@ import { platform } from '../platform/index.ts';
 import { fileOf, readMeta, readPid, startedAtMs } from '../store/job-dir.ts';
 import { currentLease, takeLease } from '../store/lease.ts';
 import { replaceFile } from '../store/owned-file.ts';
-import { processesOf } from '../store/processes.ts';
 import { monotonicAt } from './clock.ts';
 import { ownHolder, supervisorFields } from './identity.ts';
 import type { AdoptSpec } from './spec.ts';
 import type { Supervised } from './supervise.ts';
+import { jobWithWorker } from './whole-job.ts';
 
 /** Takes over a living worker whose supervisor is gone. Throws `system` if another adopter was faster. */
 export async function adopt(spec: AdoptSpec): Promise<Supervised> {
   const { jobDir } = spec;
-  const { worker, circumstances } = processesOf(jobDir);
+  const { worker, circumstances } = await jobWithWorker(jobDir);
   const lease = currentLease(jobDir);
   if (!worker || lease.number !== spec.lease || !takeLease(jobDir, lease, await ownHolder())) {
     throw new RunnerError('system', 'another supervisor has taken this job over');

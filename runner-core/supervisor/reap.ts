@@ -6,6 +6,7 @@ import { currentLease, type Lease, releaseLease, takeLease } from '../store/leas
 import { processesOf } from '../store/processes.ts';
 import { ownHolder } from './identity.ts';
 import { recordEnd, supervisorOf } from './settle.ts';
+import { withSupervisor } from './whole-job.ts';
 
 /** Beyond the grace, what a healthy supervisor may need to end a tree and write the record. */
 const SUPERVISOR_MARGIN_MS = 5000;
@@ -44,11 +45,6 @@ async function awaitRecord(jobDir: string, budgetMs: number): Promise<JobState |
     if (isTerminal(state)) return state;
   }
   return undefined;
-}
-
-/** With the living supervisor of a job whose `pid` record is torn or gone, if there is one. */
-async function withSupervisor(job: JobProcesses): Promise<JobProcesses> {
-  return job.supervisor ? job : { ...job, supervisor: await platform.findSupervisor(job.logPath) };
 }
 
 /** Whether there is anybody to end. A worker that is not on record is known by what it left: its tree. */

@@ -13,6 +13,7 @@ import { inspectResult } from '../store/result-file.ts';
 import { beginDetaching, detach } from './detach.ts';
 import { finish } from './finish.ts';
 import { ownHolder } from './identity.ts';
+import { jobWithWorker } from './whole-job.ts';
 
 /** How long the loser of a race to settle waits for the winner's word. */
 const WINNER_BUDGET_MS = 5000;
@@ -39,7 +40,9 @@ export async function settle(jobDir: string, entry: string): Promise<JobState> {
   } catch (error) {
     // A full or read-only disk keeps no lease, but the question has an answer. The record is safe without one.
     if (errnoOf(error) === undefined) throw error;
-    return (await workerOf(processesOf(jobDir)))?.state === 'alive' ? 'running' : recordEnd(jobDir, asIs);
+    return (await workerOf(await jobWithWorker(jobDir)))?.state === 'alive'
+      ? 'running'
+      : recordEnd(jobDir, asIs);
   }
   if (!lease) return awaitWinner(jobDir);
   try {
@@ -88,7 +91,7 @@ async function putRight(jobDir: string, entry: string, lease: Lease): Promise<Jo
   const recorded = recordedState(jobDir);
   if (recorded !== 'running') return recorded;
   // Read anew: an adopter may have come and gone before the lease was ours.
-  if ((await workerOf(processesOf(jobDir)))?.state === 'alive') {
+  if ((await workerOf(await jobWithWorker(jobDir)))?.state === 'alive') {
     await detach(beginDetaching(entry), entry, { mode: 'adopt', jobDir, lease: lease.number }).catch(() => {
       // No new supervisor to be had now (disk, memory). The worker runs all the same, and the next question tries again.
     });

@@ -191,6 +191,20 @@ describe.concurrent('a pid record that is', () => {
     },
   );
 
+  test.for(TORN.slice(0, 6))(
+    '%s, with only the worker alive, is put right: the worker is adopted',
+    async ([, text], { temp }) => {
+      const job = await start(temp, sh('setsid sleep 60 & echo "ready $$"; wait'));
+      const [worker] = await ready(job);
+      await killSupervisor(job);
+      writeFileSync(join(job.dir, 'pid'), text);
+      expect(await ask(temp, 'status', job.id)).toBe('0 "running\\n"');
+      expect(pidsOf(job).worker_pid).toBe(worker);
+      expect(await ask(temp, 'reap', job.id)).toBe('0 ""');
+      expect(readStatus(job.dir)).toBe('timeout');
+    },
+  );
+
   test('missing, with everybody alive, hides nobody from reap', async ({ temp }) => {
     const job = await start(temp, sh('echo "ready $$"; exec sleep 60'));
     const members = await ready(job);
