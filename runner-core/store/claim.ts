@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
 import { formatJobId, isJobId } from '../job/id.ts';
@@ -16,6 +16,7 @@ export async function claimJobDir(place: Workplace, runId: string): Promise<stri
     ensurePrivateTree(place.base, jobs, { defaultBase: place.defaultBase });
     const jobDir = join(jobs, formatJobId(new Date(), randomBytes(4).toString('hex')));
     try {
+      markInUse(join(place.runsRoot, runId));
       platform.makePrivateDir(jobDir);
       return jobDir;
     } catch (error) {
@@ -32,6 +33,12 @@ export async function claimJobDir(place: Workplace, runId: string): Promise<stri
     'system',
     `could not claim a job directory in ${jobs} after ${CLAIM_ATTEMPTS} attempts; try again`,
   );
+}
+
+/** A sweep leaves a run alone that somebody has just come into. */
+function markInUse(runFolder: string): void {
+  const now = new Date();
+  utimesSync(runFolder, now, now);
 }
 
 /** The job that holds a key in a run; of racing starts, and of takeovers of a start that failed, one wins each number. */

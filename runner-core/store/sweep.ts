@@ -1,7 +1,8 @@
 import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isJobId } from '../job/id.ts';
 import { isTerminal } from '../job/state.ts';
 import { SWEEP_AGE_MS } from '../limits.ts';
 import { platform } from '../platform/index.ts';
@@ -38,8 +39,9 @@ export async function sweepRuns(
 
 async function sweepRun(runsRoot: string, name: string, isLive: IsLive): Promise<void> {
   const folder = join(runsRoot, name);
-  if (!(await isExpired(folder, isLive))) return;
-  // Out of every reader's way first; a start that came into this run meanwhile gets it back.
+  // Looked at once more with nothing in between: a start marks the run that it comes into.
+  if (!(await isExpired(folder, isLive)) || isYoung(folder)) return;
+  // Out of every reader's way first; a start that came into this run all the same gets it back.
   const doomed = join(runsRoot, `.sweep-${process.pid}-${process.hrtime.bigint()}`);
   renameSync(folder, doomed);
   if (await isExpired(doomed, isLive)) await rm(doomed, { recursive: true, force: true });
@@ -55,17 +57,18 @@ function list(path: string): string[] {
   }
 }
 
+function isYoung(path: string): boolean {
+  return Date.now() - lstatSync(path).mtimeMs < SWEEP_AGE_MS;
+}
+
 /** True for a real folder of the user's that is old throughout and holds no live job. */
 async function isExpired(folder: string, isLive: IsLive): Promise<boolean> {
-  const newest = Date.now() - SWEEP_AGE_MS;
-  const isYoung = (path: string): boolean => lstatSync(path).mtimeMs > newest;
-  const holdsYoung = (path: string): boolean => list(path).some((name) => isYoung(join(path, name)));
   const stat = lstatSync(folder);
-  if (!stat.isDirectory() || !platform.ownsPath(folder, stat)) return false;
-  if (isYoung(folder) || holdsYoung(folder)) return false;
+  if (!stat.isDirectory() || !platform.ownsPath(folder, stat) || isYoung(folder)) return false;
   for (const jobDir of jobsIn(folder)) {
-    // A directory just claimed has nothing in it yet.
-    if (isYoung(jobDir) || holdsYoung(jobDir)) return false;
+    // A directory just claimed has no record in it yet.
+    if (isJobId(basename(jobDir)) && isYoung(jobDir)) return false;
+    if (list(jobDir).some((name) => isYoung(join(jobDir, name)))) return false;
     // A torn status says nothing about the worker.
     if (!isTerminal(recordedState(jobDir)) && (await isLive(jobDir))) return false;
   }
