@@ -20,6 +20,8 @@ export async function openWatch(filter: WatchFilter, caller: Caller): Promise<vo
       `watch needs watch.mjs beside ${caller.entry}; copy it there, or install the whole package. list and wait do without it`,
     );
   }
+  // Somebody sits at this terminal, whatever was exported there: in CI the library would only draw the last picture.
+  for (const name of ['CI', 'CONTINUOUS_INTEGRATION']) delete process.env[name];
   const { runWatch } = await import(pathToFileURL(path).href);
   await runWatch(filter, caller);
 }
