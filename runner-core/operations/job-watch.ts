@@ -4,6 +4,11 @@ import { WAIT_POLL_MS } from '../limits.ts';
 import { fileOf } from '../store/job-dir.ts';
 import { settle } from '../supervisor/settle.ts';
 
+/** Without a watcher (a user has 128 of them on many a Linux, and each supervisor takes one), a wait looks this often. */
+const BLIND_POLL_MS = 100;
+/** Looks at many jobs must leave time for something else. */
+const BLIND_MS_PER_JOB = 5;
+
 /** One running job under watch, for as many waits of this process as there are. */
 class JobWatch {
   state: JobState = 'running';
@@ -11,7 +16,7 @@ class JobWatch {
   readonly listeners = new Set<() => void>();
   readonly #jobDir: string;
   readonly #entry: string;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   #closeWatcher = (): void => undefined;
   #looking: Promise<void> | undefined;
 
@@ -21,11 +26,22 @@ class JobWatch {
     this.#timer = setInterval(() => void this.look(), WAIT_POLL_MS);
     try {
       // The supervisor touches its record when it has published the end.
-      const watcher = watch(fileOf(jobDir, 'pid'), () => void this.look()).on('error', () => watcher.close());
+      const watcher = watch(fileOf(jobDir, 'pid'), () => void this.look()).on('error', () => {
+        watcher.close();
+        this.#goOnBlindly();
+      });
       this.#closeWatcher = () => watcher.close();
     } catch {
       // No watcher to be had, or no such file: the timer is what is left.
+      this.#goOnBlindly();
     }
+  }
+
+  #goOnBlindly(): void {
+    if (this.isOver()) return;
+    clearInterval(this.#timer);
+    const everyMs = Math.min(WAIT_POLL_MS, Math.max(BLIND_POLL_MS, watches.size * BLIND_MS_PER_JOB));
+    this.#timer = setInterval(() => void this.look(), everyMs);
   }
 
   /** Looks once for all who ask at the same time. */

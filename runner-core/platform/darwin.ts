@@ -104,6 +104,8 @@ export const darwinTable: ProcessTable = {
     return lines.map((line) => line.row);
   },
 
+  below: () => undefined,
+
   // Without fdinfo nothing tells an inherited descriptor from one of Node's own.
   inheritedDescriptors: () => [],
 

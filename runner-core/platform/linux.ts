@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
 import type { ProcessRow } from '../job/tree.ts';
 import { JOB_ID_ENV, SUPERVISOR_ENV } from '../limits.ts';
@@ -18,10 +18,22 @@ interface StatRow extends ProcessRow {
   readonly stopped: boolean;
 }
 
+/** Longer than any: 52 numbers and a name of 15 characters. One read gives all of it. */
+const statLine = Buffer.alloc(4096);
+
+function readStatLine(pid: number): string {
+  const fd = openSync(`/proc/${pid}/stat`, 'r');
+  try {
+    return statLine.toString('latin1', 0, readSync(fd, statLine));
+  } finally {
+    closeSync(fd);
+  }
+}
+
 function readStat(pid: number): StatRow | undefined {
   let line: string;
   try {
-    line = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    line = readStatLine(pid);
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ESRCH') return undefined;
@@ -167,6 +179,19 @@ export const linuxTable: ProcessTable = {
 
   list: async () => allPids().flatMap((pid) => readStat(pid) ?? []),
 
+  below: (pid) => {
+    const rows: ProcessRow[] = [];
+    const parents = [pid];
+    for (const parent of parents) {
+      const children = childrenOf(parent);
+      // Not of every kernel (CONFIG_PROC_CHILDREN).
+      if (!children && parent === pid) return undefined;
+      parents.push(...(children ?? []));
+      rows.push(...(children ?? []).flatMap((child) => readStat(child) ?? []));
+    }
+    return rows;
+  },
+
   inheritedDescriptors: () =>
     readdirSync('/proc/self/fd')
       .map(Number)
@@ -190,6 +215,18 @@ export const linuxTable: ProcessTable = {
     };
   },
 };
+
+/** Children of any thread; one that is born or dies meanwhile may be missed (proc_pid_children(5)). */
+function childrenOf(pid: number): number[] | undefined {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    // Gone meanwhile, or not told.
+    return undefined;
+  }
+}
 
 function descriptorsOf(pid: number): string[] {
   try {

@@ -10,6 +10,8 @@ const KILL_BUDGET_MS = 30_000;
 /** A tree that still grows after this many looks is killed as far as it is stopped, and looked at again. */
 const FREEZE_ROUNDS = 50;
 const FIRST_PAUSE_MS = 5;
+/** The end of a child is known to the system a moment before it is known here. */
+const NEWS_LOOKS = 4;
 const LONGEST_PAUSE_MS = 100;
 
 /**
@@ -28,6 +30,8 @@ export function logFileAt(path: string): { dev: number; ino: number } | undefine
 
 /** Finds and ends the processes of one job. `own`: asked by the supervisor that started the worker. */
 class JobTree {
+  /** Looks only below this process, where all of the tree is that its supervisor adopts. */
+  near = false;
   readonly #table: ProcessTable;
   readonly #query: TreeQuery;
   readonly #log: { dev: number; ino: number } | undefined;
@@ -64,7 +68,8 @@ class JobTree {
   }
 
   async members(): Promise<ProcessRow[]> {
-    return selectTree(await this.#table.list(), this.#query, this.#table.marks(this.#log));
+    const rows = (this.near ? this.#table.below(process.pid) : undefined) ?? (await this.#table.list());
+    return selectTree(rows, this.#query, this.#table.marks(this.#log));
   }
 
   /** Signals those of `rows` that are still the processes that were seen. */
@@ -93,16 +98,37 @@ async function startHere(identity: string | undefined, table: ProcessTable): Pro
   return identity?.startsWith(here) ? table.startOf(identity) : undefined;
 }
 
-/** TERM, grace, KILL until nothing of the tree is left. Gives what is left all the same, one text a process. */
-export async function tearDownPosix(order: TeardownOrder, table: ProcessTable): Promise<string[]> {
+/**
+ * TERM, grace, KILL until nothing of the tree is left. Gives what is left all the same, one text a process. `isGone`: in
+ * a supervisor that adopts orphans, whether the system says that none is left; then nobody is looked for elsewhere.
+ */
+export async function tearDownPosix(
+  order: TeardownOrder,
+  table: ProcessTable,
+  isGone?: () => boolean,
+): Promise<string[]> {
   if (!(await isReadable(table))) return tearDownBlindly(order);
   const tree = await JobTree.of(order.processes, order.own, table);
+  if (order.own && isGone) {
+    tree.near = true;
+    await end(tree, order.graceMs);
+    for (let look = 0; look < NEWS_LOOKS; look += 1) {
+      if (isGone()) return [];
+      await sleep(FIRST_PAUSE_MS);
+    }
+    tree.near = false;
+  }
+  const left = await end(tree, order.graceMs);
+  return left.map((row) => `${row.pid}`);
+}
+
+async function end(tree: JobTree, graceMs: number): Promise<ProcessRow[]> {
   let members = await tree.members();
-  if (members.length > 0 && order.graceMs > 0) {
+  if (members.length > 0 && graceMs > 0) {
     await tree.signal(members, 'SIGTERM');
     // A stopped process only sees its TERM once it goes on.
     await tree.signal(members, 'SIGCONT');
-    await tree.outlast(members, order.graceMs);
+    await tree.outlast(members, graceMs);
     members = await tree.members();
   }
   const until = performance.now() + KILL_BUDGET_MS;
@@ -113,7 +139,7 @@ export async function tearDownPosix(order: TeardownOrder, table: ProcessTable): 
     await tree.outlast(members, LONGEST_PAUSE_MS * 5);
     members = await tree.members();
   }
-  return members.map((row) => `${row.pid}`);
+  return members;
 }
 
 /** A table that does not even show the reader (no /proc in this sandbox, ps refused) shows nobody. */

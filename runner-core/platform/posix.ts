@@ -99,7 +99,7 @@ export function createPosixPlatform(table: ProcessTable): Platform {
 
     knowsNoDescendants,
     tearDown: async (order) => {
-      const left = await tearDownPosix(order, table);
+      const left = await tearDownPosix(order, table, reaper && knowsNoDescendants);
       await clearZombies(table);
       return left;
     },
@@ -130,7 +130,7 @@ async function clearZombies(table: ProcessTable): Promise<void> {
     reaper.clearZombies();
     return;
   }
-  for (const { pid, ppid, zombie } of await table.list()) {
+  for (const { pid, ppid, zombie } of table.below(process.pid) ?? (await table.list())) {
     if (zombie && ppid === process.pid && !awaitedChildren.has(pid)) reaper.clearZombie(pid);
   }
 }

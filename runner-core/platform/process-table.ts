@@ -11,6 +11,8 @@ export interface ProcessTable {
   startOf(identity: string): number;
   locate(pid: number, identity: string | undefined, known?: Circumstances): Promise<Whereabouts>;
   list(): Promise<ProcessRow[]>;
+  /** The descendants of a process; undefined where the system does not tell them without a look at everybody. */
+  below(pid: number): ProcessRow[] | undefined;
   /** Whether this very process still runs; a zombie does not. */
   isAlive(row: ProcessRow): Promise<boolean>;
   /** Descriptors above 2 that this process inherited: everything Node itself opens is close-on-exec. */

@@ -23,6 +23,8 @@ export function assertOwnedDir(path: string): void {
 /** Makes one private directory if it is missing; true if it was. */
 function makeIfMissing(path: string): boolean {
   try {
+    // Most often it is there; an exception for that would cost more than the question.
+    if (lstatIfAny(path)) return false;
     platform.makePrivateDir(path);
     return true;
   } catch (error) {

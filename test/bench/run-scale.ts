@@ -6,7 +6,7 @@ import { jobDirsBelow } from '../support/read-job.ts';
 import { type Asleep, asleep } from './asleep.ts';
 import { keepBundles } from './bundles.ts';
 import { Samples, timed } from './figures.ts';
-import { type Flood, flood } from './flood.ts';
+import { type Flood, flood, PACED, UNPACED } from './flood.ts';
 import { pidsOf } from './job-pids.ts';
 import { grow, measureRung, type Started } from './ladder.ts';
 import { machine } from './machine.ts';
@@ -72,8 +72,8 @@ async function measure(
   const sleepers: Record<string, Asleep> = {};
 
   const floods: Flood[] = [];
-  for (let round = 0; round < FLOODS; round += 1) floods.push(await flood(session, FLOOD_CAP_BYTES));
-  const longFlood = await flood(session, LONG_FLOOD_CAP_BYTES);
+  for (let round = 0; round < FLOODS; round += 1) floods.push(await flood(session, PACED, FLOOD_CAP_BYTES));
+  const longFlood = await flood(session, UNPACED, LONG_FLOOD_CAP_BYTES);
   say('floods are over');
 
   if (referenceMissing() === undefined) sleepers.reference = await referenceAsleep(place);
