@@ -31,3 +31,4 @@ export const forPeople = {
   openRoster: async () => (await import('./operations/roster.ts')).openRoster,
   variables: async () => (await import('./variables.ts')).VARIABLES,
 };
+export { workingDirectory } from './platform/working-directory.ts';

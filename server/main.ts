@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { keepSupervisorWarm, NODE_PROGRAM_ENV } from '../runner-core/index.ts';
+import { keepSupervisorWarm, NODE_PROGRAM_ENV, workingDirectory } from '../runner-core/index.ts';
 import { createServer } from './create-server.ts';
 import { settingsFrom } from './settings.ts';
 import { endWithClient } from './shutdown.ts';
@@ -27,7 +27,7 @@ let letSupervisorGo = (): void => undefined;
 const { server, close } = createServer({
   version: __VERSION__,
   env,
-  cwd: process.cwd(),
+  cwd: workingDirectory(),
   entry,
   runId: `mcp-${new Date().toISOString().replace(/[-:]/g, '').slice(0, 15)}Z-${randomBytes(3).toString('hex')}`,
   say,

@@ -1,4 +1,4 @@
-import { type Caller, RunnerError } from '../index.ts';
+import { type Caller, RunnerError, workingDirectory } from '../index.ts';
 import { type CliCommand, commandNamed } from './commands.ts';
 import { helpFor, overview, shortUsage } from './help.ts';
 import { commandOf, parseCommand } from './parse.ts';
@@ -37,7 +37,7 @@ async function perform(command: CliCommand, args: readonly string[], entry: stri
 }
 
 function callerOf(entry: string): Caller {
-  return { env: process.env, cwd: process.cwd(), entry, client: 'cli' };
+  return { env: process.env, cwd: workingDirectory(), entry, client: 'cli' };
 }
 
 /** Every expected failure is one line that says what to do; the command line is also told how it is called. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { writeAll } from './terminal.ts';
 
@@ -13,8 +14,13 @@ async function main(args: readonly string[]): Promise<number> {
   }
   if (name === 'mcp') {
     // Beside this file; left to run as long as its client does.
-    await import(new URL('./server.mjs', import.meta.url).href);
-    return -1;
+    const server = new URL('./server.mjs', import.meta.url);
+    if (existsSync(server)) {
+      await import(server.href);
+      return -1;
+    }
+    complain([`mcp needs ${fileURLToPath(server)}; copy it there, or install the whole package`]);
+    return 1;
   }
   if (name === '--version' || name === '-V') {
     writeAll(1, Buffer.from(`${__VERSION__}\n`));
@@ -22,11 +28,25 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const { answer } = await import('./dispatch.ts');
   const { stdout, stderr, exitCode } = await answer(args, fileURLToPath(import.meta.url));
+  complain(stderr);
   writeAll(1, Buffer.from(stdout));
-  writeAll(2, Buffer.from(stderr.map((line) => `peer-jobs: ${line}\n`).join('')));
   return exitCode;
 }
 
-void main(process.argv.slice(2)).then((code) => {
-  if (code >= 0) process.exit(code);
-});
+function complain(lines: readonly string[]): void {
+  try {
+    writeAll(2, Buffer.from(lines.map((line) => `peer-jobs: ${line}\n`).join('')));
+  } catch {
+    // Nobody is told: the exit code is all that is left.
+  }
+}
+
+void main(process.argv.slice(2)).then(
+  (code) => {
+    if (code >= 0) process.exit(code);
+  },
+  (error: unknown) => {
+    complain([`cannot write the answer: ${error instanceof Error ? error.message : String(error)}`]);
+    process.exit(1);
+  },
+);

@@ -1,6 +1,9 @@
 import { fstatSync, writeSync } from 'node:fs';
 
-/** Blocking, so that the process may end right after, and a full pipe is waited for. False once nobody reads any more. */
+/**
+ * Blocking, so that the process may end right after, and a full pipe is waited for. False once nobody reads any more.
+ * Throws the system's error where the bytes cannot be kept (a full disk, a closed descriptor).
+ */
 export function writeAll(fd: number, data: Buffer): boolean {
   for (let written = 0; written < data.length; ) {
     try {
@@ -8,7 +11,8 @@ export function writeAll(fd: number, data: Buffer): boolean {
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-      else return false;
+      else if (code === 'EPIPE') return false;
+      else throw error;
     }
   }
   return true;

@@ -2,7 +2,7 @@
 export function jsonProblem(data: Uint8Array): string | undefined {
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(data);
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data);
   } catch {
     return 'not UTF-8';
   }

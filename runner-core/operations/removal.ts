@@ -1,8 +1,7 @@
 /** Which jobs may be removed, and why another may not. */
 import { isTerminal, type JobState } from '../job/state.ts';
 import { ACK_BUDGET_MS } from '../limits.ts';
-import { fileOf, isOwnJobDir, recordedState } from '../store/job-dir.ts';
-import { lstatIfAny } from '../store/owned-file.ts';
+import { isOwnJobDir, jobIdOf, readMeta, recordedState } from '../store/job-dir.ts';
 import { lastTouchedMs, removeJob } from '../store/remove-job.ts';
 import { isLive, settle } from '../supervisor/settle.ts';
 
@@ -23,6 +22,13 @@ export async function removalOf(jobDir: string, entry: string): Promise<Removal>
       problem: `${jobDir} is not a real directory of the current user; left alone`,
     };
   }
+  const meta = readMeta(jobDir);
+  if (meta?.job_id !== jobIdOf(jobDir)) {
+    return {
+      state: recordedState(jobDir),
+      problem: `${jobDir} holds no record of this job (meta.json); left alone, remove it by hand if it is in the way`,
+    };
+  }
   const state = await settle(jobDir, entry);
   const problem = (await isBusy(jobDir, state)) ? whyKept(state, jobDir) : undefined;
   return { state, problem };
@@ -33,7 +39,7 @@ async function isBusy(jobDir: string, state: JobState): Promise<boolean> {
   if (state === 'running') return true;
   if (state === 'never-started' && Date.now() - lastTouchedMs(jobDir) < STARTING_MS) return true;
   // Without a readable record nothing but its processes tells.
-  return lstatIfAny(fileOf(jobDir, 'pid')) !== undefined && isLive(jobDir);
+  return isLive(jobDir);
 }
 
 function whyKept(state: JobState, jobDir: string): string {

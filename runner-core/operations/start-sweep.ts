@@ -14,7 +14,9 @@ export async function sweepBeside({ request, place, runId }: Plan): Promise<void
   const nowMs = performance.now();
   const isFresh = nowMs - (sweptMs.get(place.runsRoot) ?? Number.NEGATIVE_INFINITY) < SWEEP_AGAIN_MS;
   if (request.sweep === false || isFresh) return;
-  if (await sweepRuns(place.runsRoot, runId, nowMs + SWEEP_BUDGET_MS, isLive)) {
+  // A root that was set for the runs of one skill may be shared with other things than runs of jobs.
+  const holdsOnlyRuns = place.runsRoot !== place.base;
+  if (await sweepRuns(place.runsRoot, runId, nowMs + SWEEP_BUDGET_MS, isLive, holdsOnlyRuns)) {
     sweptMs.set(place.runsRoot, nowMs);
   }
 }

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
 import { formatMoment } from '../job/id.ts';
+import { META_READ_CAP } from '../limits.ts';
 import { platform, type ResolvedWorker } from '../platform/index.ts';
 import { claimJobDir } from '../store/claim.ts';
 import { rememberPlace } from '../store/find.ts';
@@ -134,8 +135,16 @@ function prepare(jobDir: string, plan: Plan, caller: Caller): string[] {
       `cannot write the records of job ${jobIdOf(jobDir)} in ${dirname(jobDir)}: ${messageOf(error)}; make room there and start again`,
       { cause: error },
     );
+  const record = `${JSON.stringify(meta, null, 2)}\n`;
+  if (Buffer.byteLength(record) > META_READ_CAP) {
+    removeEmptyDir(jobDir);
+    throw new RunnerError(
+      'invalid',
+      `the start is too long to be recorded: ${Buffer.byteLength(record)} of at most ${META_READ_CAP} bytes; give long arguments in a file`,
+    );
+  }
   try {
-    createExclusive(fileOf(jobDir, 'meta'), `${JSON.stringify(meta, null, 2)}\n`);
+    createExclusive(fileOf(jobDir, 'meta'), record);
   } catch (error) {
     removeEmptyDir(jobDir);
     throw cannot(error);

@@ -8,6 +8,7 @@ import { SWEEP_AGE_MS } from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import { jobsIn } from './find.ts';
 import { recordedState } from './job-dir.ts';
+import { lstatIfAny } from './owned-file.ts';
 
 const BREATHE_EVERY = 100;
 
@@ -17,17 +18,18 @@ export type IsLive = (jobDir: string) => Promise<boolean>;
 /**
  * Removes the run folders beside `keepRunId` in which nothing happened for 24 hours and nothing lives, until
  * `untilMs` (performance clock). Never throws; links are never followed. What it does not get to waits for the next start:
- * then it gives false.
+ * then it gives false. Unless the root `holdsOnlyRuns`, folders without jobs are somebody's own.
  */
 export async function sweepRuns(
   runsRoot: string,
   keepRunId: string,
   untilMs: number,
   isLive: IsLive,
+  holdsOnlyRuns = true,
 ): Promise<boolean> {
   for (const [index, name] of list(runsRoot).entries()) {
     if (performance.now() > untilMs) return false;
-    if (name === keepRunId) continue;
+    if (name === keepRunId || !(holdsOnlyRuns || holdsJobs(join(runsRoot, name)))) continue;
     // Whoever else waits in this process is not kept waiting by many folders.
     if (index % BREATHE_EVERY === BREATHE_EVERY - 1) await nextTurn();
     await sweepRun(runsRoot, name, isLive).catch(() => {
@@ -55,6 +57,10 @@ function list(path: string): string[] {
     // Not a directory, or closed to us: nothing to sweep there.
     return [];
   }
+}
+
+function holdsJobs(folder: string): boolean {
+  return lstatIfAny(join(folder, 'jobs'))?.isDirectory() ?? false;
 }
 
 function isYoung(path: string): boolean {

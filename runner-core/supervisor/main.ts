@@ -16,6 +16,8 @@ function rehearse(): void {
 
 /** The whole life of a supervisor process: reads its spec, gets hold of its worker, acknowledges, watches to the end. */
 export async function runSupervisor(): Promise<void> {
+  // Node opens a debugger's port to every local user at this signal, unless somebody listens for it.
+  process.on('SIGUSR1', () => undefined);
   await platform.prepareToSupervise();
   rehearse();
   const received = platform.receiveSpec();
