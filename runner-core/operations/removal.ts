@@ -1,4 +1,5 @@
 /** Which jobs may be removed, and why another may not. */
+import { basename, dirname } from 'node:path';
 import { isTerminal, type JobState } from '../job/state.ts';
 import { ACK_BUDGET_MS } from '../limits.ts';
 import { isOwnJobDir, jobIdOf, readMeta, recordedState } from '../store/job-dir.ts';
@@ -22,15 +23,13 @@ export async function removalOf(jobDir: string, entry: string): Promise<Removal>
       problem: `${jobDir} is not a real directory of the current user; left alone`,
     };
   }
-  const meta = readMeta(jobDir);
-  if (meta?.job_id !== jobIdOf(jobDir)) {
-    return {
-      state: recordedState(jobDir),
-      problem: `${jobDir} holds no record of this job (meta.json); left alone, remove it by hand if it is in the way`,
-    };
-  }
   const state = await settle(jobDir, entry);
-  const problem = (await isBusy(jobDir, state)) ? whyKept(state, jobDir) : undefined;
+  if (await isBusy(jobDir, state)) return { state, problem: whyKept(state, jobDir) };
+  // What goes with everything in it must be in a job's place and say that it is that job.
+  const isJob = basename(dirname(jobDir)) === 'jobs' && readMeta(jobDir)?.job_id === jobIdOf(jobDir);
+  const problem = isJob
+    ? undefined
+    : `${jobDir} is not where a job lies, or has no meta.json of this job; left alone, remove it by hand if it is in the way`;
   return { state, problem };
 }
 

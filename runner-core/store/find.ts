@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RunnerError } from '../errors.ts';
 import { isJobId, isSafeToken } from '../job/id.ts';
+import { readMeta } from './job-dir.ts';
 import { candidateBases, type Environment, extraRunsRoots, type RunsRoot, runsRootsOf } from './roots.ts';
 
 /** Names of the directories in `path`; links are not followed, and hidden work of a sweep is left out. */
@@ -156,10 +157,13 @@ function knownPlace(
 function findByPath(ref: string, cwd: string): string {
   const path = resolve(cwd, ref);
   const stat = statOf(path);
-  // Jobs lie in a folder called `jobs` under their id: nothing else is one, whatever files it holds. A link in place of
-  // a job directory is reported as unreadable, not as unknown.
-  const isPlaced = basename(dirname(path)) === 'jobs' && isJobId(basename(path));
-  if (isPlaced && (stat?.isDirectory() || stat?.isSymbolicLink())) return path;
+  // A link in place of a job directory is reported as unreadable, not as unknown.
+  if (
+    (stat?.isDirectory() || stat?.isSymbolicLink()) &&
+    (isJobId(basename(path)) || readMeta(path)?.job_id)
+  ) {
+    return path;
+  }
   throw new RunnerError(
     'unknown',
     `no such job directory: ${JSON.stringify(ref)}; pass a job id, or the job_dir that start gave`,
