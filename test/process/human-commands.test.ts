@@ -8,7 +8,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { ask, BRISK, jobNamed, pidsOf, settled, start } from '../support/jobs.ts';
@@ -146,7 +146,7 @@ describe('remove', () => {
     await settled(made);
     const starting = join(dirname(made.dir), '20260101T000000Z-00000001');
     mkdirSync(starting, { mode: 0o700 });
-    writeFileSync(join(starting, 'meta.json'), '{}');
+    writeFileSync(join(starting, 'meta.json'), JSON.stringify({ job_id: basename(starting) }));
     expect((await run(temp, 'remove', starting)).stderr).toContain('starting this very moment');
     age(starting, 1);
     expect((await run(temp, 'remove', starting)).code).toBe(0);
