@@ -1,11 +1,12 @@
 /** Small plots without a library, readable on light and on dark pages. */
 import { MEASURES } from './compare.ts';
 import { brief, median, quantile, type Samples } from './figures.ts';
+import { WHO } from './report.ts';
 import type { ScaleFigures } from './run-scale.ts';
 import { CALLS } from './scale-report.ts';
 
 const WIDTH = 760;
-const LEFT = 190;
+const LEFT = 200;
 const RIGHT = 60;
 const ROW = 22;
 const COLOURS = ['#0b7a75', '#7aa095', '#c1666b', '#d4a373'];
@@ -45,21 +46,20 @@ function page(height: number, title: string, parts: readonly string[]): string {
 /** A bar for each contender under each measure, as long as its median, with the middle half on it. */
 export function comparisonPlot(samples: Samples): string {
   const rows = MEASURES.flatMap((measure) =>
-    Object.entries(samples.toJSON()[measure] ?? {}).map(([who, values]) => ({ measure, who, values })),
-  );
+    WHO.map((who) => ({ measure, who, values: samples.of(measure, who) })),
+  ).filter(({ values }) => values.length > 0);
   const axis = axisOver(
     rows.map(({ values }) => median(values)),
     LEFT,
     WIDTH - RIGHT,
   );
-  const names = [...new Set(rows.map(({ who }) => who))];
   const parts: string[] = [];
   let y = 8;
   for (const measure of MEASURES) {
     parts.push(text(0, y + 14, measure));
     y += ROW;
     for (const { who, values } of rows.filter((row) => row.measure === measure)) {
-      const colour = COLOURS[names.indexOf(who)] ?? INK;
+      const colour = COLOURS[WHO.indexOf(who)] ?? INK;
       const end = axis.at(median(values));
       const [low = end, high = end] = [0.25, 0.75].map((part) => axis.at(quantile(values, part)));
       parts.push(

@@ -6,7 +6,8 @@ const MCP = 'peer-jobs over MCP';
 const CLI = 'peer-jobs on the command line';
 const REFERENCE = 'reference';
 const SPOOLER = 'task-spooler';
-const WHO = [MCP, CLI, REFERENCE, SPOOLER];
+/** In the order of the tables and plots. */
+export const WHO = [MCP, CLI, REFERENCE, SPOOLER];
 
 /** What has to hold: a median as a multiple of another's, at most. */
 interface Bound {
