@@ -155,7 +155,7 @@ describe('a directory as the reference leaves it', () => {
     "/usr/bin/sleep",
     "30"
   ],
-  "result_path": "/work/result.json",
+  "result_path": "/srv/result.json",
   "sweep_enabled": true,
   "supervision": {
     "idle": null,
@@ -174,7 +174,7 @@ describe('a directory as the reference leaves it', () => {
     expect(recordedState(job)).toBe('running');
     expect(readMeta(job)).toMatchObject({
       job_id: JOB_ID,
-      result_path: '/work/result.json',
+      result_path: '/srv/result.json',
       supervision: { idle: null, hard: 1230, log_max: 10_485_760, result_max: 5_242_880, poll: 2, grace: 5 },
     });
     expect(requireMeta(job)).toEqual(readMeta(job));
@@ -211,7 +211,7 @@ describe('a directory as the reference leaves it', () => {
       .replace('"hard": 1230.0', '"hard": Infinity')
       .replace('"label": null', '"label": "not Infinity, a \\"NaN\\""');
     const record = readMeta(makeJob(dir, { 'meta.json': endless }));
-    expect(record?.result_path).toBe('/work/result.json');
+    expect(record?.result_path).toBe('/srv/result.json');
     expect(record?.label).toBe('not Infinity, a "NaN"');
     expect(record?.supervision).toMatchObject({ idle: MAX_TIMER_SECS, hard: MAX_TIMER_SECS });
   });

@@ -86,16 +86,16 @@ describe('a new job by default', () => {
 });
 
 describe('CE_WORK_RUNS_ROOT', () => {
-  const env = { CE_WORK_RUNS_ROOT: '/work/runs/', CE_PEER_JOBS_ROOT: '/base' };
+  const env = { CE_WORK_RUNS_ROOT: '/srv/runs/', CE_PEER_JOBS_ROOT: '/base' };
 
   test('holds the runs of ce-work themselves', () => {
     expect(workplaceFor(env, 'ce-work')).toEqual({
-      base: '/work/runs',
-      runsRoot: '/work/runs',
+      base: '/srv/runs',
+      runsRoot: '/srv/runs',
       defaultBase: false,
     });
-    expect(runsRootsOf(env, 'ce-work')).toEqual([{ path: '/work/runs', skill: 'ce-work' }]);
-    expect(extraRunsRoots(env)).toEqual([{ path: '/work/runs', skill: 'ce-work' }]);
+    expect(runsRootsOf(env, 'ce-work')).toEqual([{ path: '/srv/runs', skill: 'ce-work' }]);
+    expect(extraRunsRoots(env)).toEqual([{ path: '/srv/runs', skill: 'ce-work' }]);
   });
 
   test('means nothing to another skill, and nothing when it is empty', () => {
