@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isJobId } from '../job/id.ts';
 import { isTerminal } from '../job/state.ts';
 import { SWEEP_AGE_MS } from '../limits.ts';
 import { platform } from '../platform/index.ts';
@@ -67,13 +66,13 @@ function isYoung(path: string): boolean {
   return Date.now() - lstatSync(path).mtimeMs < SWEEP_AGE_MS;
 }
 
-/** True for a real folder of the user's that is old throughout and holds no live job. */
+/** True for a real folder of the user's that is old, as are the records of its jobs, and holds no live job. */
 async function isExpired(folder: string, isLive: IsLive): Promise<boolean> {
   const stat = lstatSync(folder);
   if (!stat.isDirectory() || !platform.ownsPath(folder, stat) || isYoung(folder)) return false;
   for (const jobDir of jobsIn(folder)) {
     // A directory just claimed has no record in it yet.
-    if (isJobId(basename(jobDir)) && isYoung(jobDir)) return false;
+    if (isYoung(jobDir)) return false;
     if (list(jobDir).some((name) => isYoung(join(jobDir, name)))) return false;
     // A torn status says nothing about the worker.
     if (!isTerminal(recordedState(jobDir)) && (await isLive(jobDir))) return false;
