@@ -8,6 +8,7 @@ import { sh } from '../support/programs.ts';
 import { jobDirsBelow, listDirectory, modeOf, readStatus } from '../support/read-job.ts';
 import { snapshotOf } from '../support/snapshot.ts';
 import { type TempBase, test } from '../support/temp-base.ts';
+import { onTinyDisk } from '../support/tiny-disk.ts';
 
 const START = ['start', '--skill', 's', '--run-id', 'r', '--', 'touch', 'ran'];
 const isRoot = process.geteuid?.() === 0;
@@ -116,19 +117,6 @@ describe('a base that', () => {
     await eventually(() => readStatus(dir));
   });
 });
-
-/** Mounts a small tmpfs as the base for the time of the test. */
-async function onTinyDisk(temp: TempBase, size: string, part: () => Promise<void>): Promise<void> {
-  mkdirSync(temp.base, { mode: 0o700 });
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs', temp.base]);
-  try {
-    await part();
-    await eventually(() => temp.ledger.living().length === 0);
-  } finally {
-    await temp.ledger.endAll();
-    execFileSync('umount', [temp.base]);
-  }
-}
 
 describe.skipIf(!isRoot)('a disk without room', () => {
   test('start says so in one line and leaves nothing half-written that runs', async ({ temp }) => {

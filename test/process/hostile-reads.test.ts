@@ -28,6 +28,7 @@ import { isAlive } from '../support/proc.ts';
 import { fixture, sh } from '../support/programs.ts';
 import { readOutcome, readStatus } from '../support/read-job.ts';
 import { type TempBase, test } from '../support/temp-base.ts';
+import { onTinyDisk } from '../support/tiny-disk.ts';
 
 const isRoot = process.geteuid?.() === 0;
 if (!isRoot) process.stderr.write('skipped: devices, foreign owners and read-only disks: needs root\n');
@@ -238,9 +239,7 @@ describe('a job directory', () => {
   test.skipIf(!isRoot)(
     'on a disk that becomes read-only: the outcome is told all the same',
     async ({ temp }) => {
-      mkdirSync(temp.base, { mode: 0o700 });
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'tmpfs', temp.base]);
-      try {
+      await onTinyDisk(temp, '1m', async (remount) => {
         const job = await start(temp, sh('echo x > out; echo "ready $$"; exec sleep 100'), {
           flags: ['--result-path', 'out'],
         });
@@ -248,7 +247,7 @@ describe('a job directory', () => {
         const { worker_pid } = pidsOf(job);
         await killSupervisor(job);
         await kill(worker_pid);
-        execFileSync('mount', ['-o', 'remount,ro', temp.base]);
+        remount('ro');
         expect(await ask(temp, 'status', job.id)).toBe('0 "done\\n"');
         expect(await ask(temp, 'wait', '--max-secs', '20', job.id)).toBe('0 "done\\n"');
         expect(await ask(temp, 'result', job.id)).toBe('0 "x\\n"');
@@ -256,13 +255,10 @@ describe('a job directory', () => {
         const run = await temp.run('ours', ['start', '--skill', 's', '--run-id', 'r', '--', 'true']);
         expect(run.code).toBe(1);
         expect(run.stderr).toMatch(/^peer-jobs: .*\n$/);
-        execFileSync('mount', ['-o', 'remount,rw', temp.base]);
+        remount('rw');
         await ask(temp, 'status', job.id);
         expect(readStatus(job.dir)).toBe('done');
-      } finally {
-        await temp.ledger.endAll();
-        execFileSync('umount', [temp.base]);
-      }
+      });
     },
   );
 });

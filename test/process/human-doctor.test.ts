@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -18,6 +17,7 @@ import { commandOf, repoRoot, sh } from '../support/programs.ts';
 import { cleanEnv, runProgram } from '../support/run-cli.ts';
 import { snapshotOf } from '../support/snapshot.ts';
 import { type TempBase, test } from '../support/temp-base.ts';
+import { onTinyDisk } from '../support/tiny-disk.ts';
 
 interface Finding {
   readonly check: string;
@@ -119,13 +119,9 @@ describe('names the cure where', () => {
   });
 
   test.skipIf(!isRoot)('the disk is nearly full', async ({ temp }) => {
-    mkdirSync(temp.base, { mode: 0o700 });
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'tmpfs', temp.base]);
-    try {
+    await onTinyDisk(temp, '1m', async () => {
       expect((await examine(temp)).of('disk', 'warning').remedy).toContain('prune');
-    } finally {
-      execFileSync('umount', [temp.base]);
-    }
+    });
   });
 
   test('a variable holds what is no number', async ({ temp }) => {

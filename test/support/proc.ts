@@ -10,6 +10,7 @@ export interface ProcStat {
   readonly ppid: number;
   readonly pgrp: number;
   readonly session: number;
+  readonly threads: number;
   /** Clock ticks since boot. */
   readonly startTicks: string;
 }
@@ -37,15 +38,16 @@ export function readStat(pid: number): ProcStat | undefined {
     ppid: Number(ppid),
     pgrp: Number(pgrp),
     session: Number(session),
+    threads: Number(fields[17]),
     startTicks: fields[19] ?? '',
   };
 }
 
-/** False for a zombie: it has ended, and only its parent has not looked. */
+/** False for a zombie: it has ended, and only its parent has not looked. One with threads left has not ended yet. */
 export function isAlive(pid: number): boolean {
   if (hasProc) {
-    const state = readStat(pid)?.state;
-    return state !== undefined && state !== 'Z' && state !== 'X';
+    const stat = readStat(pid);
+    return stat !== undefined && ((stat.state !== 'Z' && stat.state !== 'X') || stat.threads > 1);
   }
   try {
     process.kill(pid, 0);
