@@ -130,7 +130,7 @@ export const COMMANDS: readonly CliCommand<Operation>[] = [
     const screen = json ? undefined : output.screen();
     if (!screen) return ok(json ? `${spacedJson(jobs)}\n` : renderList(jobs, more));
     const { jobTable } = await import('./people/job-table.ts');
-    const lines = jobs.length > 0 ? jobTable(jobs, screen) : ['No such jobs.'];
+    const lines = jobs.length > 0 ? jobTable(jobs, screen) : ['No jobs found.'];
     return ok([...lines, ...(more ? ['(more: raise --limit)'] : []), ''].join('\n'));
   }),
   define(

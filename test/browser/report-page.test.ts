@@ -119,7 +119,7 @@ describe.skipIf(!browserPath)('the page in a browser', () => {
 
   test('of no jobs says so', async ({ temp }) => {
     const { page, noise } = await open(temp, { bypassCSP: true });
-    expect(await page.locator('main').textContent()).toBe('No such jobs.');
+    expect(await page.locator('main').textContent()).toBe('No jobs found.');
     await page.addScriptTag({ content: axe.source });
     expect(await breaches(page)).toEqual([]);
     expect(noise).toEqual([]);

@@ -156,7 +156,7 @@ function Page({ report, style, policy }: { report: Report; style: string; policy
               {runs.flatMap((run) => run.jobs.map((placed) => <Details key={placed.id} placed={placed} />))}
             </>
           ) : (
-            <p id="details">No such jobs.</p>
+            <p id="details">No jobs found.</p>
           )}
         </main>
       </body>

@@ -12,7 +12,7 @@ export function renderReport(report: Report, screen: Screen | undefined): string
     const count = report.jobs.filter((job) => job.state === state).length;
     return count === 0 ? [] : [`${sign} ${count} ${state}`];
   });
-  const head = report.jobs.length === 0 ? ['No such jobs.'] : [counts.join('  '), ''];
+  const head = report.jobs.length === 0 ? ['No jobs found.'] : [counts.join('  '), ''];
   const more = report.more ? ['', '(more: raise --limit)'] : [];
   return `${[...head, ...report.jobs.flatMap((job) => jobLines(job, screen, colours)), ...more].join('\n')}\n`;
 }

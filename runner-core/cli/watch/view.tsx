@@ -167,7 +167,7 @@ export function View({ source, colours }: ViewProps) {
       <Box flexDirection="column" height={plan.jobRows} flexShrink={0}>
         {shown.length === 0 ? (
           <Text dimColor>
-            {jobs.length === 0 ? 'No jobs yet; they appear here as they start.' : 'No such jobs.'}
+            {jobs.length === 0 ? 'No jobs yet; they appear here as they start.' : 'No jobs found.'}
           </Text>
         ) : (
           shown.slice(from, from + plan.jobRows).map((job) => (

@@ -72,7 +72,7 @@ describe('the page', () => {
   });
 
   test('of no jobs says so', () => {
-    expect(page()).toContain('No such jobs.');
+    expect(page()).toContain('No jobs found.');
   });
 
   test('links lead to where they say', () => {
