@@ -60,12 +60,21 @@ const code = (text) => `\`${text}\``;
 const table = (head, rows) =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
 const firstSentence = (text) => `${text.split(/(?<=\.)\s/)[0].replace(/\.$/, '')}.`;
-const flagText = (flag) => `--${flag.name}${flag.value === undefined ? '' : ` ${flag.value}`}`;
 
-const { EXIT_MEANINGS, inCommandNames, TOOLS, longestWaitSecs, VARIABLES, vocabulary } = await load(
+const {
+  EXIT_MEANINGS,
+  EXTRAS,
+  flagMeaning,
+  flagText,
+  inCommandNames,
+  TOOLS,
+  longestWaitSecs,
+  VARIABLES,
+  vocabulary,
+} = await load(
   'sources',
   `
-  export { EXIT_MEANINGS } from './runner-core/cli/help.ts';
+  export { EXIT_MEANINGS, EXTRAS, flagMeaning, flagText } from './runner-core/cli/help.ts';
   export { inCommandNames, vocabulary } from './runner-core/cli/vocabulary.ts';
   export { VARIABLES } from './runner-core/variables.ts';
   export { TOOLS } from './server/tools.ts';
@@ -77,7 +86,7 @@ const { intendedDifferences } = await load(
   `export { intendedDifferences } from './test/differential/intended-differences.ts';`,
   [withoutImports],
 );
-const { commands, extras } = await vocabulary();
+const commands = await vocabulary();
 const tools = TOOLS.map((tool) => tool.definition());
 
 function usage(command) {
@@ -137,7 +146,7 @@ const regions = {
           code(usage(command)),
           inCommandNames(firstSentence(command.operation.description)),
         ]),
-        ...extras.map(({ name, description }) => [code(name), firstSentence(description)]),
+        ...EXTRAS.map(({ name, description }) => [code(name), firstSentence(description)]),
       ],
     ),
   windows: () =>
@@ -148,10 +157,7 @@ const regions = {
   'commands-in-full': () =>
     commands
       .map((command) => {
-        const flags = command.flags.map((flag) => [
-          code(flagText(flag)),
-          `${flag.description}${flag.repeatable ? ' May be repeated.' : ''}`,
-        ]);
+        const flags = command.flags.map((flag) => [code(flagText(flag)), flagMeaning(flag)]);
         const shown = flags.length > 0 ? `\n\n${table(['flag', 'meaning'], flags)}` : '';
         return `### ${code(usage(command))}\n\n${inCommandNames(command.operation.description)}${shown}`;
       })

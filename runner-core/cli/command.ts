@@ -17,6 +17,8 @@ export interface Flag {
   /** Where its value goes in the operation's input. */
   readonly field: string;
   readonly repeatable: boolean;
+  /** Whether its value is a number for the operation. */
+  readonly numeric: boolean;
 }
 
 /** What a command line needs of an operation; a command that only people have may be nothing more. */
@@ -41,18 +43,17 @@ function properties(operation: Declared): [string, Property][] {
   ]);
 }
 
-/** Whether the flag's value is a number for the operation. */
-export function isNumeric(command: Command, flag: Flag): boolean {
-  return properties(command.operation).some(
-    ([name, { type }]) => name === flag.field && (type === 'number' || type === 'integer'),
-  );
-}
+/** Lists jobs for the completions; not for people. */
+export const JOBS_COMMAND = '__jobs';
+
+/** What `completion` knows. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export const WORDS: Readonly<Record<string, string>> = {
   jobs: 'JOB…',
   job: 'JOB',
   argv: '-- ARGV…',
-  shell: 'bash|zsh|fish',
+  shell: SHELLS.join('|'),
 };
 
 /** The field of a flag that is none of the operation's. */
@@ -80,14 +81,16 @@ export function commandOf(operation: Declared, own: readonly ShowFlag[] = []): C
   };
 }
 
+const PLAIN = { repeatable: false, numeric: false } as const;
+
 function allFlags(operation: Declared, words: string | undefined, own: readonly ShowFlag[]): Flag[] {
   return [
     ...properties(operation)
       .filter(([name]) => name !== words)
       .flatMap(([name, property]) => flagsOf(name, property)),
-    ...own.map((flag) => ({ ...flag, field: SHOWN, repeatable: false })),
+    ...own.map((flag) => ({ ...flag, field: SHOWN, ...PLAIN })),
     ...(operation.output
-      ? [{ name: 'json', value: undefined, description: 'Print JSON.', field: 'json', repeatable: false }]
+      ? [{ name: 'json', value: undefined, description: 'Print JSON.', field: 'json', ...PLAIN }]
       : []),
   ];
 }
@@ -99,19 +102,20 @@ function wordsOf(field: string, operation: Declared): Command['words'] {
 }
 
 function flagsOf(field: string, property: Property): Flag[] {
-  const flag = (name: string, value: string | undefined, description: string, repeatable = false): Flag => ({
-    name,
-    value,
-    description,
-    field,
-    repeatable,
-  });
+  const flag = (
+    name: string,
+    value: string | undefined,
+    description: string,
+    more: Partial<Flag> = {},
+  ): Flag => ({ name, value, description, field, ...PLAIN, ...more });
   const description = property.description ?? '';
   switch (field) {
     case 'env':
       return [
-        flag('env', 'NAME=VALUE', 'Set a variable in the environment that the worker inherits.', true),
-        flag('unset-env', 'NAME', 'Take a variable out of it.', true),
+        flag('env', 'NAME=VALUE', 'Set a variable in the environment that the worker inherits.', {
+          repeatable: true,
+        }),
+        flag('unset-env', 'NAME', 'Take a variable out of it.', { repeatable: true }),
       ];
     case 'sweep':
       return [flag('no-sweep', undefined, 'Keep sibling runs older than a day.')];
@@ -121,7 +125,8 @@ function flagsOf(field: string, property: Property): Flag[] {
       return [flag('older-than', 'AGE', description)];
     default: {
       const value = property.enum?.join('|') ?? PLACEHOLDERS[property.type ?? ''];
-      return [flag(field.replaceAll('_', '-'), value, description)];
+      const numeric = property.type === 'number' || property.type === 'integer';
+      return [flag(field.replaceAll('_', '-'), value, description, { numeric })];
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The commands that only people have. Each is loaded when it is called: a `status` does not wait for them. */
 import * as z from 'zod/mini';
 import { forPeople, JOB_STATES, RunnerError } from '../index.ts';
-import type { Declared } from './command.ts';
+import { type Declared, SHELLS } from './command.ts';
 import { type CliCommand, define, ok } from './commands.ts';
 import { spacedJson } from './render.ts';
 
@@ -23,7 +23,7 @@ export const watchDeclared = {
 const completionDeclared = {
   name: 'completion',
   description: 'Prints the completion of a shell: bash, zsh or fish. Its first line says where it goes.',
-  input: z.strictObject({ shell: z.enum(['bash', 'zsh', 'fish']) }),
+  input: z.strictObject({ shell: z.enum(SHELLS) }),
 } satisfies Declared;
 
 const manDeclared = {

@@ -1,7 +1,8 @@
-import { type Caller, RunnerError, workingDirectory } from '../index.ts';
+import { type Caller, messageOf, RunnerError, workingDirectory } from '../index.ts';
+import { commandOf, JOBS_COMMAND } from './command.ts';
 import { type CliCommand, commandNamed } from './commands.ts';
 import { helpFor, overview, shortUsage } from './help.ts';
-import { commandOf, parseCommand } from './parse.ts';
+import { parseCommand } from './parse.ts';
 import type { Answer } from './render.ts';
 
 declare const __VERSION__: string;
@@ -20,9 +21,9 @@ async function dispatch(args: readonly string[], entry: string): Promise<Answer>
   if (name === undefined) throw new RunnerError('usage', 'no command given; peer-jobs --help lists them');
   if (name === '--help' || name === '-h' || name === 'help') {
     const { vocabulary } = await import('./vocabulary.ts');
-    return say(overview((await vocabulary()).commands, __VERSION__));
+    return say(overview(await vocabulary(), __VERSION__));
   }
-  if (name === '__jobs') return (await import('./people/job-names.ts')).jobNames(callerOf(entry));
+  if (name === JOBS_COMMAND) return (await import('./people/job-names.ts')).jobNames(callerOf(entry));
   return perform(await commandNamed(name), rest, entry);
 }
 
@@ -44,9 +45,7 @@ function callerOf(entry: string): Caller {
 async function failure(error: unknown, name: string | undefined): Promise<Answer> {
   if (!(error instanceof RunnerError)) {
     const system = error instanceof Error && 'syscall' in error;
-    const stderr = system
-      ? error.message
-      : `internal error: ${error instanceof Error ? error.message : String(error)}`;
+    const stderr = system ? error.message : `internal error: ${messageOf(error)}`;
     return { stdout: '', stderr: [stderr], exitCode: 1 };
   }
   const usage = error.kind === 'usage' ? [await usageFor(name)] : [];

@@ -1,5 +1,5 @@
 import { EXIT_CODES } from '../index.ts';
-import type { Command, Flag } from './parse.ts';
+import type { Command, Flag } from './command.ts';
 
 /** Each exit code of the command line, with what it says. */
 export const EXIT_MEANINGS: readonly [number, string][] = [
@@ -21,10 +21,22 @@ export function flagText(flag: Flag): string {
   return flag.value === undefined ? `--${flag.name}` : `--${flag.name} ${flag.value}`;
 }
 
+export function flagMeaning(flag: Flag): string {
+  return `${flag.description}${flag.repeatable ? ' May be repeated.' : ''}`;
+}
+
 /** What stands where a command stands, and is none of the table's. */
 export const EXTRAS = [
   { name: 'mcp', description: 'Serve the same operations over MCP on stdin and stdout' },
 ] as const;
+
+/** Each name that may come first, with one line on what it is for. */
+export function summaries(commands: readonly Command[]): (readonly [string, string])[] {
+  return [
+    ...commands.map(({ operation }) => [operation.name, operation.description.split('. ')[0] ?? ''] as const),
+    ...EXTRAS.map(({ name, description }) => [name, description] as const),
+  ];
+}
 
 function wrap(text: string, indent: number, width = 100): string {
   const lines: string[] = [''];
@@ -48,12 +60,7 @@ export function overview(commands: readonly Command[], version: string): string 
 usage: peer-jobs COMMAND [FLAGS] …
 
 commands:
-${table([
-  ...commands.map(
-    (command) => [command.operation.name, command.operation.description.split('. ')[0] ?? ''] as const,
-  ),
-  ...EXTRAS.map(({ name, description }) => [name, description] as const),
-])}
+${table(summaries(commands))}
 
 peer-jobs COMMAND --help explains the flags. A JOB is an id or the path of a job directory.
 
@@ -64,9 +71,7 @@ ${table(EXIT_MEANINGS.map(([code, meaning]) => [String(code), meaning]))}
 
 /** `peer-jobs COMMAND --help`. */
 export function helpFor(command: Command): string {
-  const flags = command.flags.map((flag) => {
-    return [flagText(flag), flag.description + (flag.repeatable ? ' May be repeated.' : '')] as const;
-  });
+  const flags = command.flags.map((flag) => [flagText(flag), flagMeaning(flag)] as const);
   return `usage: ${usageOf(command)}
 
 ${wrap(command.operation.description, 0)}

@@ -1,9 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type * as z from 'zod/mini';
-import { type Operation, RunnerError } from '../index.ts';
-import { type Command, type Flag, isNumeric, SHOWN, WORDS } from './command.ts';
-
-export { type Command, commandOf, type Flag } from './command.ts';
+import { messageOf, type Operation, RunnerError } from '../index.ts';
+import { type Command, type Flag, SHELLS, SHOWN, WORDS } from './command.ts';
 
 export interface Invocation {
   readonly input: Readonly<Record<string, unknown>>;
@@ -23,7 +21,7 @@ export function parseCommand(command: Command, args: readonly string[]): Invocat
     const value = values[flag.name];
     if (value === undefined || flag.field === 'json') continue;
     if (flag.field === SHOWN) shown[flag.name] = value === true || String(value);
-    else Object.assign(input, fieldOf(command, flag, value, input));
+    else Object.assign(input, fieldOf(flag, value, input));
   }
   assignWords(command, positionals, split === -1 ? [] : args.slice(split + 1), input);
   return { input, json: values.json === true, ...(command.hasOwnFlags ? { shown } : {}) };
@@ -51,7 +49,7 @@ function parseFlags(command: Command, args: readonly string[]): Parsed {
       strict: true,
     });
   } catch (error) {
-    throw new RunnerError('usage', error instanceof Error ? error.message : String(error), { cause: error });
+    throw new RunnerError('usage', messageOf(error), { cause: error });
   }
 }
 
@@ -78,7 +76,6 @@ function joinNegatives(command: Command, args: readonly string[]): string[] {
 type FlagValue = string | boolean | (string | boolean)[];
 
 function fieldOf(
-  command: Command,
   flag: Flag,
   value: FlagValue,
   soFar: Readonly<Record<string, unknown>>,
@@ -106,7 +103,7 @@ function fieldOf(
         },
       };
     default:
-      return { [flag.field]: isNumeric(command, flag) ? numberOf(flag, String(value)) : value };
+      return { [flag.field]: flag.numeric ? numberOf(flag, String(value)) : value };
   }
 }
 
@@ -156,7 +153,7 @@ function assignWords(
       if (words[0] !== undefined) input.job = words[0];
       return;
     case 'shell':
-      if (words.length !== 1) throw new RunnerError('usage', 'name one shell: bash, zsh or fish');
+      if (words.length !== 1) throw new RunnerError('usage', `name one shell: ${SHELLS.join(', ')}`);
       input.shell = words[0];
       return;
     default:

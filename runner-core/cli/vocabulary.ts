@@ -1,17 +1,10 @@
-/** Every word of the command line, for help, completion and manual. */
+/** The words of the command line, for help, completion and manual. */
 import { type Command, commandOf } from './command.ts';
 import { COMMANDS, everyCommand } from './commands.ts';
-import { EXTRAS } from './help.ts';
 
-export interface Vocabulary {
-  readonly commands: readonly Command[];
-  /** What stands where a command stands, and takes nothing of it. */
-  readonly extras: readonly { readonly name: string; readonly description: string }[];
-}
-
-export async function vocabulary(): Promise<Vocabulary> {
-  const commands = await everyCommand();
-  return { commands: commands.map(({ operation, flags }) => commandOf(operation, flags)), extras: EXTRAS };
+/** Every command with its flags and words, those that only people have included. */
+export async function vocabulary(): Promise<Command[]> {
+  return (await everyCommand()).map(({ operation, flags }) => commandOf(operation, flags));
 }
 
 /** A text about operations with the names that commands and flags have, in place of those of tools and arguments. */

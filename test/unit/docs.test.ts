@@ -81,7 +81,7 @@ describe.each(documents)('%s', (path) => {
   });
 
   test('shows only commands and flags that there are', async () => {
-    const { commands } = await vocabulary();
+    const commands = await vocabulary();
     const shapes = new Map(
       commands.map(({ operation, flags }) => [operation.name, flags.map(({ name }) => name)]),
     );

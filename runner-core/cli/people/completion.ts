@@ -1,12 +1,6 @@
 /** Completion for three shells, out of the table of commands. Job ids are asked for when they are wanted. */
-import type { Command, Flag } from '../command.ts';
-import type { Vocabulary } from '../vocabulary.ts';
-
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
-
-/** Prints `id<TAB>label and state` lines; not for people. */
-export const JOBS_COMMAND = '__jobs';
+import { type Command, type Flag, JOBS_COMMAND, SHELLS } from '../command.ts';
+import { summaries } from '../help.ts';
 
 const FILE_FLAGS = new Set(['path', 'html', 'result-path']);
 const FOLDER_FLAGS = new Set(['cwd', 'folder']);
@@ -38,19 +32,8 @@ function plain(text: string): string {
   return text.replaceAll(/[^ -~]/g, ' ').replaceAll(/['\\[\]:`$"]/g, '');
 }
 
-export function completionFor(shell: Shell, vocabulary: Vocabulary): string {
-  switch (shell) {
-    case 'bash':
-      return bash(vocabulary);
-    case 'zsh':
-      return zsh(vocabulary);
-    case 'fish':
-      return fish(vocabulary);
-  }
-}
-
-function names({ commands, extras }: Vocabulary): string[] {
-  return [...commands.map(({ operation }) => operation.name), ...extras.map(({ name }) => name)];
+export function completionFor(shell: (typeof SHELLS)[number], commands: readonly Command[]): string {
+  return { bash, zsh, fish }[shell](commands);
 }
 
 /** A case of the flag that stands before the word to complete. */
@@ -71,8 +54,9 @@ function bashCase(flag: Flag): string[] {
   }
 }
 
-function bash(vocabulary: Vocabulary): string {
-  const cases = vocabulary.commands.map((command) => {
+function bash(commands: readonly Command[]): string {
+  const names = summaries(commands).map(([name]) => name);
+  const cases = commands.map((command) => {
     const values = command.flags.flatMap(bashCase);
     const jobs = takesJobs(command)
       ? `words="$(peer-jobs ${JOBS_COMMAND} 2>/dev/null | cut -f1)"`
@@ -90,7 +74,7 @@ _peer_jobs() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" flags='' words='' at
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W '${names(vocabulary).join(' ')} --help --version' -- "$word"))
+    COMPREPLY=($(compgen -W '${names.join(' ')} --help --version' -- "$word"))
     return
   fi
   for ((at = 2; at < COMP_CWORD; at++)); do
@@ -108,39 +92,38 @@ complete -F _peer_jobs peer-jobs
 `;
 }
 
-function zsh({ commands, extras }: Vocabulary): string {
-  const action = (flag: Flag): string => {
-    const wanted = valuesOf(flag);
-    switch (wanted.kind) {
-      case 'none':
-        return '';
-      case 'files':
-        return ':file:_files';
-      case 'folders':
-        return ':folder:_files -/';
-      case 'words':
-        return `:value:(${wanted.words.join(' ')})`;
-      case 'any':
-        return `:${plain(flag.value ?? '')}: `;
-    }
-  };
+function zshValue(flag: Flag): string {
+  const wanted = valuesOf(flag);
+  switch (wanted.kind) {
+    case 'none':
+      return '';
+    case 'files':
+      return ':file:_files';
+    case 'folders':
+      return ':folder:_files -/';
+    case 'words':
+      return `:value:(${wanted.words.join(' ')})`;
+    case 'any':
+      return `:${plain(flag.value ?? '')}: `;
+  }
+}
+
+function zshWords(command: Command): string[] {
+  if (takesJobs(command)) return ["'*:job:_peer_jobs_ids'"];
+  if (command.words?.field === 'argv') return ["'*:::worker:_normal -P'"];
+  const words = wordsOf(command);
+  return words.length > 0 ? [`'1:word:(${words.join(' ')})'`] : [];
+}
+
+function zsh(commands: readonly Command[]): string {
   const specs = commands.map((command) => {
     const flags = command.flags.map(
-      (flag) => `'${flag.repeatable ? '*' : ''}--${flag.name}[${plain(flag.description)}]${action(flag)}'`,
+      (flag) => `'${flag.repeatable ? '*' : ''}--${flag.name}[${plain(flag.description)}]${zshValue(flag)}'`,
     );
-    const rest = takesJobs(command)
-      ? ["'*:job:_peer_jobs_ids'"]
-      : command.words?.field === 'argv'
-        ? ["'*:::worker:_normal -P'"]
-        : wordsOf(command).length > 0
-          ? [`'1:word:(${wordsOf(command).join(' ')})'`]
-          : [];
-    return `    ${command.operation.name}) _arguments ${[...flags, "'--help[Explain the command]'", ...rest].join(' \\\n      ')} ;;`;
+    const words = [...flags, "'--help[Explain the command]'", ...zshWords(command)];
+    return `    ${command.operation.name}) _arguments ${words.join(' \\\n      ')} ;;`;
   });
-  const described = [
-    ...commands.map(({ operation }) => [operation.name, operation.description.split('. ')[0] ?? ''] as const),
-    ...extras.map(({ name, description }) => [name, description] as const),
-  ].map(([name, text]) => `'${name}:${plain(text)}'`);
+  const described = summaries(commands).map(([name, text]) => `'${name}:${plain(text)}'`);
   return `#compdef peer-jobs
 # zsh completion for peer-jobs: peer-jobs completion zsh > a folder of $fpath, as _peer-jobs
 _peer_jobs_ids() {
@@ -167,35 +150,42 @@ if [[ $funcstack[1] == _peer-jobs ]]; then _peer_jobs "$@"; else compdef _peer_j
 `;
 }
 
-function fish({ commands, extras }: Vocabulary): string {
-  const known = [
-    ...commands.map(({ operation }) => [operation.name, operation.description.split('. ')[0] ?? ''] as const),
-    ...extras.map(({ name, description }) => [name, description] as const),
-  ];
+function fishValue(flag: Flag): string {
+  const wanted = valuesOf(flag);
+  switch (wanted.kind) {
+    case 'none':
+      return '';
+    case 'files':
+      return ' -r -F';
+    case 'folders':
+      return " -x -a '(__fish_complete_directories)'";
+    case 'words':
+      return ` -x -a '${wanted.words.join(' ')}'`;
+    case 'any':
+      return ' -x';
+  }
+}
+
+function fishWords(command: Command): string | undefined {
+  if (takesJobs(command)) return `(peer-jobs ${JOBS_COMMAND} 2>/dev/null)`;
+  return wordsOf(command).join(' ') || undefined;
+}
+
+function fish(commands: readonly Command[]): string {
   const lines = commands.flatMap((command) => {
     const on = `complete -c peer-jobs -n '__fish_seen_subcommand_from ${command.operation.name}'`;
-    const flags = command.flags.map((flag) => {
-      const wanted = valuesOf(flag);
-      const value =
-        wanted.kind === 'none'
-          ? ''
-          : wanted.kind === 'files'
-            ? ' -r -F'
-            : wanted.kind === 'folders'
-              ? ` -x -a '(__fish_complete_directories)'`
-              : ` -x${wanted.kind === 'words' ? ` -a '${wanted.words.join(' ')}'` : ''}`;
-      return `${on} -l ${flag.name}${value} -d '${plain(flag.description)}'`;
-    });
-    const words = takesJobs(command)
-      ? [`${on} -a '(peer-jobs ${JOBS_COMMAND} 2>/dev/null)'`]
-      : wordsOf(command).length > 0
-        ? [`${on} -a '${wordsOf(command).join(' ')}'`]
-        : [];
-    return [...flags, ...words];
+    const flags = command.flags.map(
+      (flag) => `${on} -l ${flag.name}${fishValue(flag)} -d '${plain(flag.description)}'`,
+    );
+    const words = fishWords(command);
+    return [...flags, ...(words === undefined ? [] : [`${on} -a '${words}'`])];
   });
+  const names = summaries(commands).map(
+    ([name, text]) => `complete -c peer-jobs -n __fish_use_subcommand -a ${name} -d '${plain(text)}'`,
+  );
   return `# fish completion for peer-jobs: peer-jobs completion fish > ~/.config/fish/completions/peer-jobs.fish
 complete -c peer-jobs -f
-${known.map(([name, text]) => `complete -c peer-jobs -n __fish_use_subcommand -a ${name} -d '${plain(text)}'`).join('\n')}
+${names.join('\n')}
 complete -c peer-jobs -l help -d 'Explain the command'
 ${lines.join('\n')}
 `;

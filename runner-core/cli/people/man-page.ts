@@ -1,7 +1,7 @@
 /** The manual page, out of the same table as help and completion (man(7) macros). */
 import type { Command } from '../command.ts';
-import { EXIT_MEANINGS, flagText, usageOf } from '../help.ts';
-import { inCommandNames, type Vocabulary } from '../vocabulary.ts';
+import { EXIT_MEANINGS, EXTRAS, flagMeaning, flagText, usageOf } from '../help.ts';
+import { inCommandNames } from '../vocabulary.ts';
 
 /** Text that roff takes as it is: no escape begins in it, and no line of it is a request. */
 function roff(text: string): string {
@@ -17,16 +17,14 @@ function paragraph(term: string, text: string): string {
 }
 
 function section(command: Command): string {
-  const flags = command.flags.map((flag) =>
-    paragraph(flagText(flag), flag.description + (flag.repeatable ? ' May be repeated.' : '')),
-  );
+  const flags = command.flags.map((flag) => paragraph(flagText(flag), flagMeaning(flag)));
   return [`.SS ${roff(usageOf(command))}`, roff(command.operation.description), ...flags].join('\n');
 }
 
 declare const __VERSION__: string;
 
 export function manPage(
-  { commands, extras }: Vocabulary,
+  commands: readonly Command[],
   variables: readonly { readonly name: string; readonly meaning: string }[],
 ): string {
   return `${[
@@ -43,7 +41,7 @@ export function manPage(
     ),
     '.SH COMMANDS',
     ...commands.map(section),
-    ...extras.flatMap(({ name, description }) => [`.SS peer\\-jobs ${roff(name)}`, roff(description)]),
+    ...EXTRAS.flatMap(({ name, description }) => [`.SS peer\\-jobs ${roff(name)}`, roff(description)]),
     '.SH EXIT STATUS',
     ...EXIT_MEANINGS.map(([code, meaning]) => paragraph(String(code), meaning)),
     '.SH ENVIRONMENT',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { commandOf } from '../../../runner-core/cli/command.ts';
 import { helpFor, overview, shortUsage } from '../../../runner-core/cli/help.ts';
-import { commandOf } from '../../../runner-core/cli/parse.ts';
 import {
   EXIT_CODES,
   list,

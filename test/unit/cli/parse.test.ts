@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkInput, commandOf, parseCommand } from '../../../runner-core/cli/parse.ts';
+import { commandOf } from '../../../runner-core/cli/command.ts';
+import { checkInput, parseCommand } from '../../../runner-core/cli/parse.ts';
 import {
   list,
   log,
