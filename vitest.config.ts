@@ -10,8 +10,9 @@ const realProcesses = (name: string) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For a slow box: who waits names what is missing long before.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
     sequence: { groupOrder: 1 },
   },

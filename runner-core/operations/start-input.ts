@@ -14,6 +14,21 @@ export const supervision = z.object({
   grace: z.number(),
 });
 
+const environment = z
+  .record(z.string(), z.nullable(z.string()))
+  .check(
+    z.describe('Changes to the environment that the worker inherits; null unsets. Never written to disk.'),
+  );
+
+/** A record of zod's drops this one name without a word: then the worker would lack a variable, or have one too many. */
+const notLost = z.transform((value: Readonly<Record<string, string | null>>, { issues }) => {
+  if (typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__')) {
+    const message = '__proto__ cannot be set as a variable here; unset or set it in the worker itself';
+    issues.push({ code: 'custom', input: value, path: ['__proto__'], message });
+  }
+  return value;
+});
+
 export const startInput = z.strictObject({
   argv: z
     .array(z.string())
@@ -42,15 +57,7 @@ export const startInput = z.strictObject({
     z.enum(['json']).check(z.describe('What the result must be to count: a valid JSON document.')),
   ),
   cwd: z.optional(z.string().check(z.minLength(1), z.describe('Folder that the worker runs in.'))),
-  env: z.optional(
-    z
-      .record(z.string(), z.nullable(z.string()))
-      .check(
-        z.describe(
-          'Changes to the environment that the worker inherits; null unsets. Never written to disk.',
-        ),
-      ),
-  ),
+  env: z.optional(z.pipe(notLost, environment)),
   key: z.optional(
     z
       .string()

@@ -81,7 +81,8 @@ async function handOver(
   const { cwd, env } = plan;
   const sweeping = sweepBeside(plan);
   try {
-    await detach(detaching, caller.entry, { mode: 'start', jobDir, argv: [...argv], cwd, env });
+    const { entry } = caller;
+    await detach(detaching, entry, { mode: 'start', jobDir, argv: [...argv], cwd, env: Object.entries(env) });
   } catch (error) {
     // Whatever was begun is ended and recorded, so that nothing is left that nobody can reach.
     await endUnacknowledged(jobDir);

@@ -1,7 +1,7 @@
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs';
-import { errnoOf } from '../errors.ts';
+import { readdirSync, readlinkSync } from 'node:fs';
 import type { ProcessRow } from '../job/tree.ts';
-import { JOB_ID_ENV, SUPERVISOR_ENV } from '../limits.ts';
+import { jobOf, marks } from './linux-marks.ts';
+import { allPids, childrenOf, readStat, readText } from './linux-proc.ts';
 import type { Circumstances } from './port.ts';
 import type { ProcessTable } from './process-table.ts';
 
@@ -14,55 +14,6 @@ const TICKS_PER_SEC = 100;
 /** include/uapi/asm-generic/fcntl.h; Node's constants do not name it. */
 const O_CLOEXEC = 0o2000000;
 
-interface StatRow extends ProcessRow {
-  readonly stopped: boolean;
-}
-
-/** Longer than any: 52 numbers and a name of 15 characters. One read gives all of it. */
-const statLine = Buffer.alloc(4096);
-
-function readStatLine(pid: number): string {
-  const fd = openSync(`/proc/${pid}/stat`, 'r');
-  try {
-    return statLine.toString('latin1', 0, readSync(fd, statLine));
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function readStat(pid: number): StatRow | undefined {
-  let line: string;
-  try {
-    line = readStatLine(pid);
-  } catch (error) {
-    const code = errnoOf(error);
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
-    throw error;
-  }
-  // The command name may hold anything, also `)`: what follows its last one is regular (proc(5)).
-  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-  const state = fields[0] ?? '';
-  const field = (number: number): number => Number(fields[number - 3]);
-  return {
-    pid,
-    ppid: field(4),
-    pgid: field(5),
-    sid: field(6),
-    start: field(22),
-    zombie: state === 'Z' || state === 'X',
-    stopped: state === 'T' || state === 't',
-  };
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    // Gone meanwhile, or another user's: no fact.
-    return undefined;
-  }
-}
-
 function namespaceOf(pid: number | 'self'): string | undefined {
   try {
     return /\[(\d+)\]/.exec(readlinkSync(`/proc/${pid}/ns/pid`))?.[1];
@@ -70,19 +21,6 @@ function namespaceOf(pid: number | 'self'): string | undefined {
     // Gone meanwhile, or another user's: no fact.
     return undefined;
   }
-}
-
-function allPids(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-}
-
-function variable(environ: string | undefined, name: string): string | undefined {
-  return environ
-    ?.split('\0')
-    .find((entry) => entry.startsWith(`${name}=`))
-    ?.slice(name.length + 1);
 }
 
 let bootId: string | undefined;
@@ -123,8 +61,7 @@ const START_SLACK_MS = 3000;
 
 /** Whether circumstances prove that an unidentified process is, or is not, the recorded one. */
 function fits(row: ProcessRow, known: Circumstances): 'yes' | 'no' | 'perhaps' {
-  const environ = readText(`/proc/${row.pid}/environ`);
-  if (variable(environ, JOB_ID_ENV) === known.jobId) return 'yes';
+  if (jobOf(row.pid) === known.jobId) return 'yes';
   const startedMs = startedAtMs(row);
   const inTime =
     startedMs !== undefined &&
@@ -200,49 +137,5 @@ export const linuxTable: ProcessTable = {
         return fd > 2 && flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
       }),
 
-  marks: (log) => {
-    const environs = new Map<number, string | undefined>();
-    const environ = (pid: number): string | undefined => {
-      if (!environs.has(pid)) environs.set(pid, readText(`/proc/${pid}/environ`));
-      return environs.get(pid);
-    };
-    return {
-      jobOf: (pid) => variable(environ(pid), JOB_ID_ENV),
-      isSupervisor: (pid) => variable(environ(pid), SUPERVISOR_ENV) !== undefined,
-      opensLog: (pid) =>
-        log !== undefined && descriptorsOf(pid).some((fd) => isSameFile(`/proc/${pid}/fd/${fd}`, log)),
-      writesLog: (pid) => log !== undefined && [1, 2].some((fd) => isSameFile(`/proc/${pid}/fd/${fd}`, log)),
-    };
-  },
+  marks,
 };
-
-/** Children of any thread; one that is born or dies meanwhile may be missed (proc_pid_children(5)). */
-function childrenOf(pid: number): number[] | undefined {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
-    );
-  } catch {
-    // Gone meanwhile, or not told.
-    return undefined;
-  }
-}
-
-function descriptorsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`);
-  } catch {
-    // Gone, or another user's: no fact.
-    return [];
-  }
-}
-
-function isSameFile(path: string, file: { readonly dev: number; readonly ino: number }): boolean {
-  try {
-    const stat = statSync(path);
-    return stat.dev === file.dev && stat.ino === file.ino;
-  } catch {
-    // Closed, gone, or another user's: no fact.
-    return false;
-  }
-}

@@ -55,7 +55,8 @@ function recordPids(jobDir: string, record: Readonly<Record<string, unknown>>): 
 async function spawnInto(logPath: string, spec: StartSpec): Promise<RunningWorker> {
   const logFd = openSync(logPath, constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0));
   try {
-    const { argv, cwd, env } = spec;
+    const { argv, cwd } = spec;
+    const env = Object.fromEntries(spec.env);
     return await platform.spawnWorker({ argv, cwd, env, logFd, jobId: jobIdOf(spec.jobDir) });
   } finally {
     closeSync(logFd);

@@ -6,7 +6,8 @@ const startSpec = z.strictObject({
   jobDir: z.string(),
   argv: z.array(z.string()).check(z.minLength(1)),
   cwd: z.string(),
-  env: z.record(z.string(), z.string()),
+  /** Pairs: a record would lose a variable called `__proto__`. */
+  env: z.array(z.tuple([z.string(), z.string()])),
 });
 
 /** Takes over a job whose supervisor is gone; `lease` is the number its sender holds. */

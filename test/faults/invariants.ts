@@ -158,11 +158,11 @@ export async function checkJob(
 /** A supervisor that is just finishing may need a moment; nobody is asked again meanwhile. */
 async function settlesSoon(job: Job): Promise<boolean> {
   try {
-    await eventually(() => readStatus(job.dir) !== undefined || supervisorsOf(job).length === 1, 8_000);
+    await eventually(() => readStatus(job.dir) !== undefined || supervisorsOf(job).length === 1, 30_000);
     if (readStatus(job.dir) !== undefined) return true;
     // Alive, with a worker: or about to publish.
     if (workersOf(job.id).length > 0) return false;
-    await eventually(() => readStatus(job.dir) !== undefined, 8_000);
+    await eventually(() => readStatus(job.dir) !== undefined, 30_000);
     return true;
   } catch {
     return readStatus(job.dir) !== undefined;

@@ -78,6 +78,12 @@ describe('strict in meaning', () => {
       /env\.A must be a string, not \{"b":1\}/,
     ],
     [
+      'a variable that would be lost',
+      'start_job',
+      { argv: ['true'], env: JSON.parse('{"__proto__": "x"}') },
+      /env\.__proto__ cannot be used, not "x"/,
+    ],
+    [
       'a missing program',
       'start_job',
       { argv: ['no-such-program'] },

@@ -95,6 +95,12 @@ const starts: readonly BadCall[] = [
     says: /NAME=VALUE/,
   },
   {
+    what: 'a variable that would be lost',
+    args: ['start', ...NAMES, '--env', '__proto__=x', ...WORKER],
+    code: 2,
+    says: /--env: __proto__ cannot be set/,
+  },
+  {
     what: 'an unknown result format',
     args: ['start', ...NAMES, '--result-format', 'xml', ...WORKER],
     code: 2,

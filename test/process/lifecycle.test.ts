@@ -228,3 +228,13 @@ test('one unknown job does not hide the rows of the others', async ({ temp }) =>
   expect(run.code).toBe(1);
   expect(basename(job.dir)).toBe(job.id);
 });
+
+test('a worker inherits every variable of its caller, whatever it is called', async ({ temp }) => {
+  const odd = ['constructor', 'toString', 'a.b', 'hasOwnProperty'];
+  const env = Object.fromEntries([...odd, '__proto__'].map((name) => [name, `is ${name}`]));
+  const job = await start(temp, ['/usr/bin/env'], { env, flags: odd.map((name) => `--env=x${name}=1`) });
+  await settled(job);
+  const told = readLog(job.dir).split('\n');
+  for (const name of [...odd, '__proto__']) expect(told).toContain(`${name}=is ${name}`);
+  for (const name of odd) expect(told).toContain(`x${name}=1`);
+});

@@ -52,10 +52,10 @@ export function jobNamed(temp: TempBase, id: string): Job {
 }
 
 export const ready = (job: Job): Promise<[number, ...number[]]> =>
-  eventually(() => readReady(job.dir), 20_000);
+  eventually(() => readReady(job.dir), 60_000);
 
 /** The terminal word, from the disk alone: nobody is asked, so nobody settles the job for the question's sake. */
-export const settled = (job: Job, deadlineMs = 30_000): Promise<TerminalWord> =>
+export const settled = (job: Job, deadlineMs = 60_000): Promise<TerminalWord> =>
   eventually(() => readStatus(job.dir), deadlineMs);
 
 /** What a call printed, and its exit code, in one line: `0 "done\n"`. */
@@ -89,7 +89,7 @@ export async function killSupervisor(job: Job): Promise<number> {
 }
 
 /** Waits until none of them lives; says who does. */
-export async function gone(pids: readonly number[], deadlineMs = 10_000): Promise<void> {
+export async function gone(pids: readonly number[], deadlineMs = 30_000): Promise<void> {
   const identities = pids.map((pid) => ({ pid, identity: identityOf(pid) }));
   await eventually(
     () => identities.every(({ pid, identity }) => identity === undefined || !isAliveAs(pid, identity)),

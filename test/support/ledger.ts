@@ -20,7 +20,7 @@ import { jobDirsBelow, readPids, readStatus } from './read-job.ts';
 
 const JOB_ID_VARIABLE = 'CE_PEER_JOB_ID';
 /** A supervisor may take this long to be gone after it has published. */
-const LEAVE_MS = 3_000;
+const LEAVE_MS = 15_000;
 
 interface Process {
   readonly pid: number;
@@ -112,7 +112,7 @@ export class Ledger {
       const living = targets();
       for (const { pid, identity } of living) killAs(pid, identity);
       return living.length === 0;
-    }, 20_000);
+    }, 60_000);
   }
 
   /** The end of the test: what is still there soon is ended all the same, and then the test fails for it. */

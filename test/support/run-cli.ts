@@ -45,7 +45,7 @@ export function runCli(side: SideName, args: readonly string[], options: RunOpti
  * this fail with a `CliTimeout`, which is what tells a leaked descriptor.
  */
 export async function runProgram(argv: Argv, options: RunOptions = {}): Promise<CliRun> {
-  const timeoutMs = options.timeoutMs ?? 40_000;
+  const timeoutMs = options.timeoutMs ?? 90_000;
   const [file, ...args] = options.umask
     ? (['/bin/sh', '-c', `umask ${options.umask}; exec "$@"`, 'sh', ...argv] as const)
     : argv;

@@ -24,6 +24,6 @@ export async function onTinyDisk(
     await eventually(() => {
       execFileSync('umount', [temp.base]);
       return true;
-    }, 20_000);
+    }, 60_000);
   }
 }
