@@ -28,18 +28,21 @@ export const doctor = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   run: async (_input, caller) => {
+    const nativeCalls = await koffiFinding();
+    // Where they are needed and cannot be had, neither processes nor places nor jobs can be looked at.
+    const blind = nativeCalls.verdict === 'problem';
     const findings = [
       nodeFinding(versions.node),
-      await platformFinding(),
+      ...(blind ? [] : [await platformFinding()]),
       ...programFindings(caller.entry),
       ownProgramFinding(caller),
-      ...placeFindings(caller.env),
+      ...(blind ? [] : placeFindings(caller.env)),
       ...environmentFindings(caller.env),
-      await koffiFinding(),
+      nativeCalls,
       ...(await shellFindings(caller)),
       await watchFinding(),
       ...clientFindings(caller),
-      ...(await jobFindings(caller)),
+      ...(blind ? [] : await jobFindings(caller)),
     ];
     return { healthy: findings.every(({ verdict }) => verdict !== 'problem'), findings };
   },

@@ -209,7 +209,7 @@ function load(): Win32 {
     throw new RunnerError(
       'system',
       `peer-jobs needs the koffi package to run on Windows, and it cannot be loaded (${messageOf(error).split('\n')[0]}); ` +
-        'nothing was started. Reinstall peer-jobs with its dependencies on 64-bit Windows (x64 or arm64)',
+        'nothing was done. Reinstall peer-jobs with its dependencies on 64-bit Windows (x64 or arm64)',
       { cause: error },
     );
   }

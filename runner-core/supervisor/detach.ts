@@ -46,7 +46,10 @@ export function keepSupervisorWarm(entry: string): () => void {
 }
 
 function warmUp(): void {
-  if (warm) warm.supervisor ??= startFrom(warm.entry);
+  if (!warm) return;
+  warm.supervisor ??= startFrom(warm.entry);
+  // Told to whoever instructs it: a machine that cannot start one must not end the server at once.
+  warm.supervisor.catch(() => undefined);
 }
 
 /**

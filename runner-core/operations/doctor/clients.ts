@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { platform } from '../../platform/index.ts';
 import type { Caller } from '../operation.ts';
-import { type Finding, note, ok, problem } from './finding.ts';
+import { type Finding, inWordsOf, note, ok, problem } from './finding.ts';
 
 /** Larger settings are not read. */
 const SETTINGS_MAX_BYTES = 32 * 1024 * 1024;
@@ -38,7 +38,8 @@ const CLIENTS: readonly Client[] = [
 ];
 
 function quoted(path: string): string {
-  return /^[\w./:\\-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+  if (/^[\w./:\\-]+$/.test(path)) return path;
+  return inWordsOf({ posix: `'${path.replaceAll("'", `'\\''`)}'`, windows: `"${path}"` });
 }
 
 export function findProgram(name: string, env: Caller['env']): string | undefined {
@@ -104,7 +105,7 @@ export function ownProgramFinding(caller: Caller): Finding {
     ? note(
         'program',
         'peer-jobs is not on PATH',
-        `npm install -g peer-jobs, or a link: ln -s ${quoted(caller.entry)} ~/.local/bin/peer-jobs`,
+        `npm install -g peer-jobs${inWordsOf({ posix: `, or a link: ln -s ${quoted(caller.entry)} ~/.local/bin/peer-jobs`, windows: '' })}`,
       )
     : ok('program', `peer-jobs on PATH is ${found}`);
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { platform } from '../../platform/index.ts';
 
 /** What a look at one thing says. `note`: nothing to do. `warning`: works, with less. `problem`: does not work. */
 export const finding = z.object({
@@ -23,4 +24,9 @@ export function warning(check: string, detail: string, remedy: string): Finding 
 
 export function problem(check: string, detail: string, remedy: string): Finding {
   return { check, verdict: 'problem', detail, remedy };
+}
+
+/** A remedy is of no use in the words of another system's shell. */
+export function inWordsOf(words: { posix: string; windows: string }): string {
+  return words[platform.kind];
 }

@@ -12,7 +12,7 @@ import { processesOf } from '../../store/processes.ts';
 import { bytesIn, lastTouchedMs } from '../../store/remove-job.ts';
 import { isLive, supervisorOf } from '../../supervisor/settle.ts';
 import type { Caller } from '../operation.ts';
-import { type Finding, note, ok, problem, warning } from './finding.ts';
+import { type Finding, inWordsOf, note, ok, problem, warning } from './finding.ts';
 
 /** Each look for survivors reads the whole process table, so only the newest settled jobs are asked for theirs. */
 const SURVIVORS_ASKED = 20;
@@ -62,7 +62,10 @@ export async function jobFindings(caller: Caller): Promise<Finding[]> {
       problem(
         'survivors',
         `${jobIdOf(jobDir)} has settled, and a process of it lives`,
-        `Find it by its mark and kill it: grep -lz ${JOB_ID_ENV}=${jobIdOf(jobDir)} /proc/[0-9]*/environ`,
+        inWordsOf({
+          posix: `Find it by its mark and kill it: grep -lz ${JOB_ID_ENV}=${jobIdOf(jobDir)} /proc/[0-9]*/environ`,
+          windows: `taskkill /T /F /PID with the worker_pid of ${join(jobDir, 'pid')}, if that is still the worker.`,
+        }),
       ),
     ),
     ...inState('unreadable').map(unreadable),
@@ -115,7 +118,9 @@ function litter(runs: readonly string[]): Finding[] {
       .filter((path) => Date.now() - (lstatIfAny(path)?.ctimeMs ?? Date.now()) > LITTER_MS),
   );
   if (found.length === 0) return [];
-  return [warning('litter', `${found.length} half-removed folders: ${some(found)}`, `rm -r ${some(found)}`)];
+  return [
+    warning('litter', `${found.length} half-removed folders: ${some(found)}`, `Remove them: ${some(found)}`),
+  ];
 }
 
 function names(folder: string): string[] {

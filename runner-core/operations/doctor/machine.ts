@@ -6,6 +6,7 @@ import { messageOf } from '../../errors.ts';
 import * as limits from '../../limits.ts';
 import { platform } from '../../platform/index.ts';
 import { loadLinuxApi } from '../../platform/linux-api.ts';
+import { win32 } from '../../platform/win32-api.ts';
 import type { Caller } from '../operation.ts';
 import { type Finding, note, ok, problem, warning } from './finding.ts';
 
@@ -52,11 +53,24 @@ export function programFindings(entry: string): Finding[] {
   ];
 }
 
+/** Without native calls nothing can be done on Windows. */
+function windowsCallsFinding(): Finding {
+  try {
+    win32();
+    return ok('koffi', 'loads: jobs can be started, looked at and kept private');
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : error;
+    return problem(
+      'koffi',
+      `cannot be loaded (${messageOf(cause).split('\n')[0]}): jobs can be neither started nor looked at`,
+      'Use a 64-bit Node (x64 or arm64), and install the package with its dependencies (npm install -g peer-jobs); where a policy blocks unsigned libraries, allow koffi.node.',
+    );
+  }
+}
+
 /** Native calls are optional on POSIX. */
 export async function koffiFinding(): Promise<Finding> {
-  if (platform.kind === 'windows') {
-    return note('koffi', 'is needed on Windows, and is loaded when a job is started');
-  }
+  if (platform.kind === 'windows') return windowsCallsFinding();
   if (systemType() !== 'Linux') return note('koffi', 'is not used on this system');
   return (await loadLinuxApi())
     ? ok('koffi', 'loads: orphans of a worker come to its supervisor')

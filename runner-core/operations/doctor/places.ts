@@ -8,7 +8,7 @@ import { lstatIfAny } from '../../store/owned-file.ts';
 import { assertUsableBase } from '../../store/private-dir.ts';
 import { candidateBases, extraRunsRoots } from '../../store/roots.ts';
 import type { Caller } from '../operation.ts';
-import { type Finding, note, ok, problem, warning } from './finding.ts';
+import { type Finding, inWordsOf, note, ok, problem, warning } from './finding.ts';
 
 const FREE_MIN_BYTES = 200 * 1024 * 1024;
 
@@ -44,7 +44,7 @@ function judge({ path, isDefault, variable }: Place): Judgement {
     }
     return no(
       `${path} does not exist and cannot be made: ${existsSync(parent) ? 'no right to write in' : 'there is no'} ${parent}`,
-      `Make ${parent} (mkdir -p) and give yourself the right to write there, or ${elsewhere}.`,
+      `Make ${parent} (mkdir${inWordsOf({ posix: ' -p', windows: '' })}) and give yourself the right to write there, or ${elsewhere}.`,
     );
   }
   try {
@@ -55,7 +55,7 @@ function judge({ path, isDefault, variable }: Place): Judgement {
   if (!isWritable(path)) {
     return no(
       `${path} cannot be written to`,
-      `chmod u+rwx ${path} (is it a read-only disk?), or ${elsewhere}.`,
+      `${inWordsOf({ posix: `chmod u+rwx ${path}`, windows: `icacls "${path}" shows who may write there` })} (is it a read-only disk?), or ${elsewhere}.`,
     );
   }
   if (!platform.isPrivate(path, lstatSync(path))) {
@@ -64,7 +64,7 @@ function judge({ path, isDefault, variable }: Place): Judgement {
       finding: warning(
         'root',
         `${path} can be entered by others; the next start makes it private`,
-        `chmod 700 ${path}`,
+        inWordsOf({ posix: `chmod 700 ${path}`, windows: `icacls "${path}" shows who can` }),
       ),
     };
   }
