@@ -26,7 +26,10 @@ export async function sweepRuns(
   isLive: IsLive,
   holdsOnlyRuns = true,
 ): Promise<boolean> {
-  for (const [index, name] of list(runsRoot).entries()) {
+  const names = list(runsRoot);
+  // A few folders that take all the time must not keep the others from their turn for ever.
+  const first = Math.floor(Math.random() * names.length);
+  for (const [index, name] of [...names.slice(first), ...names.slice(0, first)].entries()) {
     if (performance.now() > untilMs) return false;
     if (name === keepRunId || !(holdsOnlyRuns || holdsJobs(join(runsRoot, name)))) continue;
     // Whoever else waits in this process is not kept waiting by many folders.
