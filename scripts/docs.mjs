@@ -81,6 +81,7 @@ const {
   export { longestWaitSecs } from './server/client-bounds.ts';
 `,
 );
+const { promises } = await load('promises', `export { promises } from './test/windows/promises.ts';`);
 const { intendedDifferences } = await load(
   'differences',
   `export { intendedDifferences } from './test/differential/intended-differences.ts';`,
@@ -126,6 +127,12 @@ function decisions() {
     })
     .join('\n');
 }
+
+/** The tests of one promise, as the second level of a list. */
+const proofs = (where, tests = []) =>
+  tests.length > 0
+    ? `  - ${where}: ${tests.map((name) => code(name.replace('real Windows: ', ''))).join('; ')}`
+    : '';
 
 const waitFor = (client, progress) => {
   const secs = longestWaitSecs(client, { env: {}, progress });
@@ -197,6 +204,31 @@ const regions = {
       intendedDifferences.map(({ differs, why }) => [differs, why]),
     ),
   decisions,
+  platforms: () =>
+    table(
+      ['promise', 'Linux', 'Windows, under Wine', 'real Windows only', 'macOS'],
+      promises.map(({ promise, everywhere = [], linux = [], windows = [], real }) => [
+        promise,
+        everywhere.length + linux.length > 0 ? 'yes' : '–',
+        everywhere.length + windows.length > 0 ? 'yes' : '–',
+        real?.what ?? '–',
+        everywhere.length + linux.length > 0 ? 'untested' : '–',
+      ]),
+    ),
+  'platform-proofs': () =>
+    promises
+      .map(({ promise, everywhere, linux, windows, real }) =>
+        [
+          `- **${promise}**`,
+          proofs('everywhere', everywhere),
+          proofs('Linux', linux),
+          proofs('Windows', windows),
+          proofs(`real Windows only (${real?.what})`, real?.tests),
+        ]
+          .filter(Boolean)
+          .join('\n'),
+      )
+      .join('\n'),
 };
 
 const drifted = [];

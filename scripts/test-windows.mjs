@@ -66,12 +66,17 @@ async function layOut(app, modules) {
   });
   cpSync(join(root, 'dist'), app, { recursive: true });
   cpSync(join(root, 'test/windows/fixtures'), join(app, 'fixtures'), { recursive: true });
+  copyFileSync(
+    join(root, 'test/fixtures/never-acknowledges.mjs'),
+    join(app, 'fixtures/never-acknowledges.mjs'),
+  );
   copyFileSync(join(root, 'test/windows/suite-reporter.mjs'), join(app, 'reporter.mjs'));
   await build({
     absWorkingDir: root,
     entryPoints: {
       suite: 'test/windows/suite/main.ts',
       'holds-a-handle': 'test/windows/suite/holds-a-handle.ts',
+      replaces: 'test/windows/suite/replaces.ts',
     },
     outdir: app,
     outExtension: { '.js': '.mjs' },

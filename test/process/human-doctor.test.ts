@@ -45,7 +45,7 @@ async function examine(temp: TempBase, extra: Record<string, string> = {}) {
   return { healthy, findings, of };
 }
 
-test('of a machine where all is well says so, and changes nothing', async ({ temp }) => {
+test('doctor of a machine where all is well says so, and changes nothing', async ({ temp }) => {
   const job = await start(temp, sh('true'));
   await settled(job);
   const before = snapshotOf(temp.base);

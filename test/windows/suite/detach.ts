@@ -1,12 +1,11 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { rmdirSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { fixture, isAlive, js, kill, killTree, pidsOf, ready, settled, waitsFor } from './jobs.ts';
 import { runInJob } from './outer-job.ts';
 import { scenario } from './scenario.ts';
-import { CLI, type Job, runNode, type TempBase } from './temp-base.ts';
+import { CLI, type Job, program, runNode, type TempBase } from './temp-base.ts';
 
 /** Works until `go` exists, so that the caller is certainly dead before the job ends. */
 const WORKER = js(`${waitsFor('go')}say('ready '+process.pid);until(()=>fs.writeFileSync('out','finished'))`);
@@ -41,7 +40,7 @@ async function goesOnToTheEnd(temp: TempBase, job: Job): Promise<void> {
   equal(await temp.ask('result', job.id), '0 "finished"');
 }
 
-scenario('a job goes on to its end when its caller is killed', async (temp) => {
+scenario('a job goes on to its end when its caller is killed alone', async (temp) => {
   const { pid, job } = await caller(temp);
   await ready(job);
   await kill(pid);
@@ -96,12 +95,12 @@ scenario(
 );
 
 scenario(
-  'what a supervisor and its worker have of their caller is no handle, not even one that was opened to be inherited',
+  'what a supervisor and its worker have of their caller is no descriptor, not even one that was opened to be inherited',
   async (temp) => {
     const secret = temp.file('secret', 'of the caller');
     // The handle shares nothing, so that as long as anybody has it, the file cannot be removed.
     const { stdout, stderr, code } = await runNode(
-      [join(CLI, '..', 'holds-a-handle.mjs'), secret, ...START],
+      [program('holds-a-handle'), secret, ...START],
       temp.env,
       temp.scratch,
     );
@@ -117,7 +116,7 @@ scenario(
 );
 
 scenario(
-  'what a supervisor and its worker have of their caller is no working directory: its folder can be removed',
+  'what a supervisor and its worker have of their caller is no working directory: the folder of the caller can be removed',
   async (temp) => {
     const folder = temp.at('folder');
     const { mkdirSync } = await import('node:fs');

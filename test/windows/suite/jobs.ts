@@ -86,3 +86,7 @@ export const waitsFor = (name: string): string =>
 export function recordPath(job: Job): string {
   return join(job.dir, 'pid');
 }
+
+export function metaOf(job: Job): Record<string, unknown> & { started_at: string; worker_argv: string[] } {
+  return JSON.parse(textOf(job.dir, 'meta.json') ?? '');
+}

@@ -1,135 +1,9 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { linkSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { RunnerError } from '../../../runner-core/errors.ts';
-import { launchQuery, spawnWorker } from '../../../runner-core/platform/win32-worker.ts';
-import { resolveWindowsWorker } from '../../../runner-core/platform/windows-launch.ts';
-import { hostileArguments } from '../hostile-arguments.ts';
-import { fixture, js, logOf, settled } from './jobs.ts';
+import { js, logOf, metaOf, settled } from './jobs.ts';
 import { scenario } from './scenario.ts';
-import { pidsIn, type TempBase, textOf } from './temp-base.ts';
-
-const [, ECHO = ''] = fixture('echo-args.cjs');
-
-/** Runs a worker as the supervisor does, without one; what it was given, or why it was refused. */
-async function arrive(
-  temp: TempBase,
-  program: string,
-  args: readonly string[],
-  index: number,
-): Promise<string[] | string> {
-  const echoed = temp.at(`echo-${index}.json`);
-  const env = { ...temp.env, ECHO_OUT: echoed };
-  let argv: string[];
-  try {
-    argv = resolveWindowsWorker([program, ...args], launchQuery(temp.scratch, env)).argv;
-  } catch (error) {
-    if (error instanceof RunnerError) return error.message;
-    throw error;
-  }
-  const logFd = openSync(temp.at(`log-${index}`), 'a');
-  const present = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const worker = await spawnWorker({
-    argv,
-    cwd: temp.scratch,
-    env: Object.fromEntries(present),
-    logFd,
-    jobId: `test-${process.pid}-${performance.now()}`,
-  });
-  await worker.ended;
-  closeSync(logFd);
-  if (!existsSync(echoed)) return `nothing arrived: ${readFileSync(temp.at(`log-${index}`), 'utf8')}`;
-  return JSON.parse(readFileSync(echoed, 'utf8'));
-}
-
-/** Every list arrives as it is, or was refused before anything ran; nothing else was run. */
-async function arriveOrRefused(temp: TempBase, program: string): Promise<number> {
-  const lists = hostileArguments('ran.txt');
-  let refused = 0;
-  for (const [index, args] of lists.entries()) {
-    const got = await arrive(temp, program, args, index);
-    if (typeof got === 'string') {
-      match(got, /argument \d+ holds/, `${JSON.stringify(args)} gave ${got}`);
-      refused += 1;
-    } else {
-      deepEqual(got, args);
-    }
-    ok(!existsSync(temp.at('ran.txt')), `${JSON.stringify(args)} ran a command`);
-  }
-  return lists.length - refused;
-}
-
-scenario('a .cmd shim gets 30 hostile argument lists exactly, or they are refused', async (temp) => {
-  const shim = temp.file('shim.cmd', `@"${process.execPath}" "${ECHO}" %*\r\n`);
-  const arrived = await arriveOrRefused(temp, shim);
-  ok(arrived >= 10, `only ${arrived} arrived`);
-});
-
-scenario('a program gets 30 hostile argument lists exactly', async (temp) => {
-  for (const [index, args] of hostileArguments('ran.txt').entries()) {
-    deepEqual(await arrive(temp, process.execPath, [ECHO, ...args], index), args);
-  }
-});
-
-/** As npm writes it beside every program that it installs. */
-const NPM_SHIM = [
-  '@ECHO off',
-  'GOTO start',
-  ':find_dp0',
-  'SET dp0=%~dp0',
-  'EXIT /b',
-  ':start',
-  'SETLOCAL',
-  'CALL :find_dp0',
-  '',
-  'IF EXIST "%dp0%\\node.exe" (',
-  '  SET "_prog=%dp0%\\node.exe"',
-  ') ELSE (',
-  '  SET "_prog=node"',
-  '  SET PATHEXT=%PATHEXT:;.JS;=;%',
-  ')',
-  '',
-  'endLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & "%_prog%"  "%dp0%\\node_modules\\tool\\cli.js" %*',
-  '',
-].join('\r\n');
-
-scenario("npm's shim of a tool gets arguments exactly that cmd.exe could not take", async (temp) => {
-  mkdirSync(temp.at('bin\\node_modules\\tool'), { recursive: true });
-  temp.file('bin\\tool.cmd', NPM_SHIM);
-  // Beside it npm puts a shell script of the same name.
-  temp.file('bin\\tool', '#!/bin/sh\n');
-  temp.file('bin\\node_modules\\tool\\cli.js', readFileSync(ECHO));
-  const args = ['-p', 'two\nlines, "quotes" & 100 %PATH%', ''];
-  const out = temp.at('echo.json');
-  const path = `${temp.at('bin')};${join(process.execPath, '..')}`;
-  const job = await temp.start(['tool', ...args], ['--env', `PATH=${path}`, '--env', `ECHO_OUT=${out}`]);
-  equal(await settled(job), 'done');
-  deepEqual(JSON.parse(readFileSync(out, 'utf8')), args);
-  const meta = JSON.parse(textOf(job.dir, 'meta.json') ?? '');
-  equal(meta.worker_argv[0].toLowerCase(), temp.at('bin\\tool.cmd').toLowerCase());
-});
-
-scenario(
-  'arguments that a batch file cannot be given are refused before anything is detached',
-  async (temp) => {
-    const shim = temp.file('shim.cmd', `@"${process.execPath}" "${ECHO}" %*\r\n`);
-    const { code, stderr } = await temp.cli([
-      'start',
-      '--skill',
-      's',
-      '--run-id',
-      'r',
-      '--',
-      shim,
-      'a',
-      '"&calc',
-    ]);
-    equal(code, 1);
-    match(stderr, /argument 2 holds a quote together with/);
-    const id = /job (\d{8}T\d{6}Z-\w+)/.exec(stderr)?.[1] ?? '';
-    equal(pidsIn(temp.job(id).dir), undefined);
-  },
-);
+import { textOf } from './temp-base.ts';
 
 scenario(
   'a shell script is run by the POSIX shell that is set, env assignments before it too; both are on record',
@@ -142,12 +16,32 @@ scenario(
     const bare = await temp.start([script, 'a b'], flags);
     equal(await settled(bare), 'done');
     deepEqual(JSON.parse(logOf(bare)), [shell, script, 'a b']);
-    const meta = JSON.parse(textOf(bare.dir, 'meta.json') ?? '');
+    const meta = metaOf(bare);
     deepEqual([meta.windows_posix_shell, meta.worker_argv], [shell, [script, 'a b']]);
 
     const named = await temp.start(['bash', script, 'c'], flags);
     equal(await settled(named), 'done');
     deepEqual(JSON.parse(logOf(named)), [shell, script, 'c']);
+
+    // Node stands for env(1) too, and tells what it was asked to do.
+    linkSync(process.execPath, temp.at('env.exe'));
+    const tells = temp.file(
+      'tells.cjs',
+      "require('fs').writeSync(1,JSON.stringify(process.argv.slice(2)));process.exit()",
+    );
+    const assigned = await temp.start(
+      ['env', 'A=1', 'bash', script, 'd'],
+      [
+        ...flags,
+        '--env',
+        `PATH=${temp.scratch}`,
+        '--env',
+        `NODE_OPTIONS=--require=${tells.replaceAll('\\', '/')}`,
+      ],
+    );
+    equal(await settled(assigned), 'done');
+    deepEqual(JSON.parse(logOf(assigned)), [shell, script, 'd']);
+    equal(metaOf(assigned).windows_posix_shell, shell);
   },
 );
 
@@ -217,15 +111,23 @@ scenario('jobs and results may lie deeper than 260 characters', async (temp) => 
   equal(word.toString('utf8'), 'done\n');
 });
 
-scenario('a worker that cannot be run leaves never-started, and nothing detached', async (temp) => {
-  for (const program of ['no-such-program', 'C:\\no\\such.exe', temp.root]) {
-    const { code, stderr } = await temp.cli(['start', '--skill', 's', '--run-id', 'r', '--', program]);
-    equal(code, 1);
-    match(stderr, /not found on PATH|does not exist or is not a regular file/);
-    const id = /job (\d{8}T\d{6}Z-\w+)/.exec(stderr)?.[1] ?? '';
-    equal(await temp.ask('status', id), '0 "never-started\\n"');
-  }
-});
+for (const [what, program, says] of [
+  ['not on PATH', 'no-such-program', /not found on PATH/],
+  ['a path to nothing', 'C:\\no\\such.exe', /does not exist or is not a regular file/],
+  ['a directory', 'C:\\', /does not exist or is not a regular file/],
+] as const) {
+  scenario(
+    `a worker that cannot be run leaves never-started, and nothing detached: ${what}`,
+    async (temp) => {
+      const { code, stderr } = await temp.cli(['start', '--skill', 's', '--run-id', 'r', '--', program]);
+      equal(code, 1);
+      match(stderr, says);
+      const id = /job (\d{8}T\d{6}Z-\w+)/.exec(stderr)?.[1] ?? '';
+      equal(await temp.ask('status', id), '0 "never-started\\n"');
+      deepEqual(readdirSync(temp.job(id).dir), ['meta.json']);
+    },
+  );
+}
 
 scenario('a program that cannot be launched is failed, with the reason', async (temp) => {
   const text = temp.file('text.exe', 'this is no program');

@@ -39,7 +39,7 @@ scenario('a flood is stopped soon after the cap, and the file is cut back to it'
   await eventually(() => logBytes(job.dir) === 100_000);
 });
 
-scenario('a result larger than its cap is failed', async (temp) => {
+scenario('a worker that ends with a result over its cap is failed', async (temp) => {
   const job = await temp.start(js("fs.writeFileSync('out','x'.repeat(2000))"), [
     '--result-path',
     'out',

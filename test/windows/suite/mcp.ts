@@ -12,6 +12,8 @@ const answer = z.looseObject({
   job_id: z.optional(z.string()),
   state: z.optional(z.string()),
   text: z.optional(z.string()),
+  result_text: z.nullish(z.string()),
+  next: z.optional(z.string()),
 });
 
 interface Session {
@@ -20,13 +22,13 @@ interface Session {
   call(name: string, args: Record<string, unknown>): Promise<z.output<typeof answer>>;
 }
 
-async function connect(temp: TempBase): Promise<Session> {
+export async function connect(temp: TempBase, server = join(APP, 'server.mjs')): Promise<Session> {
   const present = Object.entries(temp.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [join(APP, 'server.mjs')],
+    args: [server],
     cwd: temp.scratch,
     env: Object.fromEntries(present),
     stderr: 'ignore',
@@ -48,26 +50,32 @@ async function connect(temp: TempBase): Promise<Session> {
 
 const AT = { skill: 's', run_id: 'r' };
 
-scenario('the MCP server, driven by a client: start, wait, result', async (temp) => {
-  const { client, call } = await connect(temp);
-  const { tools } = await client.listTools();
-  ok(tools.some((tool) => tool.name === 'start_job'));
-  const argv = js("fs.writeFileSync('out','the result')");
-  const started = await call('start_job', {
-    ...AT,
-    argv,
-    cwd: temp.scratch,
-    result_path: 'out',
-    wait_secs: 30,
-  });
-  equal(started.state, 'done');
-  const { text } = await call('job_result', { job: started.job_id });
-  equal(text, 'the result');
-  await client.close();
-});
+scenario(
+  'one call from start to result: a done job brings its whole result, and says that nothing more is needed',
+  async (temp) => {
+    const { client, call } = await connect(temp);
+    const { tools } = await client.listTools();
+    ok(tools.some((tool) => tool.name === 'start_job'));
+    const argv = js("fs.writeFileSync('out','the result')");
+    const started = await call('start_job', {
+      ...AT,
+      argv,
+      cwd: temp.scratch,
+      result_path: 'out',
+      wait_secs: 30,
+    });
+    deepEqual(
+      [started.state, started.result_text, started.next],
+      ['done', 'the result', 'nothing more; result_text is the whole result.'],
+    );
+    const { text } = await call('job_result', { job: started.job_id });
+    equal(text, 'the result');
+    await client.close();
+  },
+);
 
 scenario(
-  'a job outlives the server that started it, killed as clients kill it, by its tree; another server finds it',
+  'a job outlives a server that is killed with its whole tree by parent pid: it ends done, and a later server collects it',
   async (temp) => {
     const first = await connect(temp);
     const argv = js(`${waitsFor('go')}say('ready '+process.pid);until(()=>fs.writeFileSync('out','x'))`);

@@ -107,6 +107,16 @@ scenario(
 );
 
 scenario(
+  'real Windows: console programs below a worker have no window to be seen, at any depth',
+  async (temp) => {
+    const job = await temp.start(fixture('tells-window.cjs'));
+    equal(await settled(job), 'done');
+    equal(logOf(job), '0 unseen\n1 unseen\n2 unseen\n');
+  },
+  onWine,
+);
+
+scenario(
   'real Windows: inside a job object that ends its members and lets nobody out, the record says that the job ends with it',
   async (temp) => {
     const worker = js("say('ready '+process.pid);setInterval(()=>{},1e6)");

@@ -20,6 +20,11 @@ import { eventually } from '../../support/eventually.ts';
 export const APP = process.env.PEER_JOBS_APP ?? '';
 export const CLI = join(APP, 'peer-jobs.mjs');
 
+/** A program of this suite that is bundled by itself. */
+export function program(name: string): string {
+  return join(APP, `${name}.mjs`);
+}
+
 export interface CliRun {
   readonly code: number | null;
   readonly stdout: Buffer;
@@ -65,6 +70,15 @@ export function runNode(args: readonly string[], env: Variables, cwd: string): P
   });
 }
 
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Not made yet, or no folder.
+    return [];
+  }
+}
+
 export class TempBase {
   readonly root = realpathSync.native(mkdtempSync(join(tmpdir(), 'pj-')));
   readonly base = join(this.root, 'base');
@@ -95,15 +109,20 @@ export class TempBase {
     return `${code} ${JSON.stringify(stdout.toString('utf8'))}`;
   }
 
-  /** Starts a job (skill `s`, run `r`), and fails unless that went without a word on stderr. */
-  async start(worker: readonly string[], flags: readonly string[] = [], env: Variables = {}): Promise<Job> {
-    const call = await this.cli(['start', '--skill', 's', '--run-id', 'r', ...flags, '--', ...worker], env);
+  /** Starts a job of skill `s`, and fails unless that went without a word on stderr. */
+  async start(
+    worker: readonly string[],
+    flags: readonly string[] = [],
+    env: Variables = {},
+    run = 'r',
+  ): Promise<Job> {
+    const call = await this.cli(['start', '--skill', 's', '--run-id', run, ...flags, '--', ...worker], env);
     if (call.code !== 0 || call.stderr !== '') throw new Error(`start: ${call.code} ${call.stderr}`);
-    return this.job(call.stdout.toString('utf8').trim());
+    return this.job(call.stdout.toString('utf8').trim(), run);
   }
 
-  job(id: string): Job {
-    const dir = join(this.base, 's', 'r', 'jobs', id);
+  job(id: string, run = 'r'): Job {
+    const dir = join(this.base, 's', run, 'jobs', id);
     if (!/^\d{8}T\d{6}Z-[0-9a-f]{8}$/.test(id)) throw new Error(`start printed ${JSON.stringify(id)}`);
     return { id, dir };
   }
@@ -136,12 +155,10 @@ export class TempBase {
   }
 
   #jobDirs(): string[] {
-    const jobs = join(this.base, 's', 'r', 'jobs');
-    try {
-      return readdirSync(jobs).map((name) => join(jobs, name));
-    } catch {
-      return [];
-    }
+    return namesIn(join(this.base, 's')).flatMap((run) => {
+      const jobs = join(this.base, 's', run, 'jobs');
+      return namesIn(jobs).map((name) => join(jobs, name));
+    });
   }
 
   /** Fails if anything that the test started still lives, ends it, and removes the directory. */

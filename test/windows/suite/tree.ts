@@ -1,10 +1,22 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { membersOf, withJobObject } from '../../../runner-core/platform/win32-job.ts';
 import { eventually } from '../../support/eventually.ts';
-import { fixture, gone, isAlive, js, kill, lives, logOf, pidsOf, ready, reasonOf, settled } from './jobs.ts';
+import {
+  fixture,
+  gone,
+  isAlive,
+  js,
+  kill,
+  lives,
+  logOf,
+  pidsOf,
+  ready,
+  reasonOf,
+  recordPath,
+  settled,
+} from './jobs.ts';
 import { scenario } from './scenario.ts';
 import { CLI, type Job, type TempBase } from './temp-base.ts';
 
@@ -14,7 +26,7 @@ async function orphan(job: Job): Promise<void> {
 }
 
 scenario(
-  "a worker's first act is to spawn a detached child and exit: the child goes with it",
+  'a detached child, started as its first act, leaves nobody behind after a normal exit of the worker',
   async (temp) => {
     const job = await temp.start(fixture('spawns-and-exits.cjs'));
     equal(await settled(job), 'done');
@@ -35,7 +47,22 @@ scenario('the child of a worker that has exited is in its job object', async (te
   await gone([worker_pid, child]);
 });
 
-scenario('after a reap nobody of the tree is left', async (temp) => {
+scenario('without its job object, an orphan whose leader exited is found by its parent pid', async (temp) => {
+  const [, program = ''] = fixture('spawns-and-exits.cjs');
+  const script = `cp.spawn(process.execPath,[process.argv[1],'child'],{stdio:'inherit',detached:true});const t=setInterval(()=>{if(fs.existsSync('go'))process.exit()},20)`;
+  const job = await temp.start([...js(script), program]);
+  const [child] = await ready(job);
+  temp.watch(child);
+  await orphan(job);
+  temp.file('go', '');
+  await gone([pidsOf(job).worker_pid]);
+  // As from another session, where the name means nothing.
+  writeFileSync(recordPath(job), JSON.stringify({ ...pidsOf(job), job_name: 'Local\\no-such-job' }));
+  equal(await temp.ask('reap', job.id), '0 ""');
+  await gone([child]);
+});
+
+scenario('a family with a detached grandchild leaves nobody behind after a reap', async (temp) => {
   const job = await temp.start(fixture('family.cjs'));
   const pids = await ready(job);
   equal(pids.length, 3);
@@ -44,52 +71,61 @@ scenario('after a reap nobody of the tree is left', async (temp) => {
   deepEqual(pids.map(isAlive), [false, false, false]);
 });
 
-scenario('with no supervisor left, reap leaves nobody of the tree', async (temp) => {
-  const job = await temp.start(fixture('family.cjs'));
-  const pids = await ready(job);
-  await orphan(job);
-  equal(await temp.ask('reap', job.id), '0 ""');
-  deepEqual(pids.map(isAlive), [false, false, false]);
-  equal(await temp.ask('status', job.id), '0 "timeout\\n"');
-  match(reasonOf(job), /supervisor was gone/);
-});
-
-for (const way of ['directly', 'through']) {
-  scenario(`with no supervisor left, an orphan whose leader exited is swept (${way})`, async (temp) => {
-    // The leader stays until it is told, so that the supervisor can be ended before it sweeps by itself.
-    const [, program = ''] = fixture('spawns-and-exits.cjs');
-    const script = `cp.spawn(process.execPath,[process.argv[1],'worker',process.argv[2]],{stdio:'inherit',detached:true});const t=setInterval(()=>{if(fs.existsSync('go'))process.exit()},20)`;
-    const job = await temp.start([...js(script), program, way]);
-    const [child] = await ready(job);
-    temp.watch(child);
+scenario(
+  'with no supervisor left, reap leaves nobody of a family with a detached grandchild',
+  async (temp) => {
+    const job = await temp.start(fixture('family.cjs'));
+    const pids = await ready(job);
     await orphan(job);
-    temp.file('go', '');
-    await gone([pidsOf(job).worker_pid]);
-    equal(isAlive(child), true);
     equal(await temp.ask('reap', job.id), '0 ""');
-    await gone([child]);
-    equal(await temp.ask('status', job.id), '0 "died-without-result\\n"');
-  });
+    deepEqual(pids.map(isAlive), [false, false, false]);
+    equal(await temp.ask('status', job.id), '0 "timeout\\n"');
+    match(reasonOf(job), /supervisor was gone/);
+  },
+);
+
+for (const way of ['directly', 'through another']) {
+  scenario(
+    `with no supervisor left, reap leaves nobody of an orphan, started ${way}, whose leader exited`,
+    async (temp) => {
+      // The leader stays until it is told, so that the supervisor can be ended before it sweeps by itself.
+      const [, program = ''] = fixture('spawns-and-exits.cjs');
+      const script = `cp.spawn(process.execPath,[process.argv[1],'worker',process.argv[2]],{stdio:'inherit',detached:true});const t=setInterval(()=>{if(fs.existsSync('go'))process.exit()},20)`;
+      const job = await temp.start([...js(script), program, way.split(' ', 1)[0] ?? '']);
+      const [child] = await ready(job);
+      temp.watch(child);
+      await orphan(job);
+      temp.file('go', '');
+      await gone([pidsOf(job).worker_pid]);
+      equal(isAlive(child), true);
+      equal(await temp.ask('reap', job.id), '0 ""');
+      await gone([child]);
+      equal(await temp.ask('status', job.id), '0 "died-without-result\\n"');
+    },
+  );
 }
 
-scenario('a recycled pid is spared', async (temp) => {
-  const bystander = spawn(process.execPath, ['-e', 'setInterval(()=>{},1e6)'], { stdio: 'ignore' });
-  try {
-    const pid = bystander.pid ?? 0;
-    const job = await temp.start(lives);
-    const [worker] = await ready(job);
-    await orphan(job);
-    await kill(worker);
-    // As if the worker's number, and its supervisor's, had been given to somebody who was started later.
-    const record = pidsOf(job);
-    writeFileSync(join(job.dir, 'pid'), JSON.stringify({ ...record, worker_pid: pid, supervisor_pid: pid }));
-    equal(await temp.ask('reap', job.id), '0 ""');
-    equal(await temp.ask('status', job.id), '0 "died-without-result\\n"');
-    equal(isAlive(pid), true);
-  } finally {
-    bystander.kill();
-  }
-});
+scenario(
+  'a recorded number that is another process by now is never signalled: supervisor and worker, with the identity of the dead',
+  async (temp) => {
+    const bystander = spawn(process.execPath, ['-e', 'setInterval(()=>{},1e6)'], { stdio: 'ignore' });
+    try {
+      const pid = bystander.pid ?? 0;
+      const job = await temp.start(lives);
+      const [worker] = await ready(job);
+      await orphan(job);
+      await kill(worker);
+      // As if the worker's number, and its supervisor's, had been given to somebody who was started later.
+      const record = pidsOf(job);
+      writeFileSync(recordPath(job), JSON.stringify({ ...record, worker_pid: pid, supervisor_pid: pid }));
+      equal(await temp.ask('reap', job.id), '0 ""');
+      equal(await temp.ask('status', job.id), '0 "died-without-result\\n"');
+      equal(isAlive(pid), true);
+    } finally {
+      bystander.kill();
+    }
+  },
+);
 
 async function nested(temp: TempBase): Promise<{ outer: Job; inner: Job }> {
   const start = [CLI, 'start', '--skill', 's', '--run-id', 'r', '--', ...lives];
@@ -116,7 +152,7 @@ scenario(
 );
 
 scenario(
-  'a job started from inside a job: the inner one can be reaped without the outer one noticing',
+  'a job started from inside a job is a job of its own: the inner one can be reaped without the outer one noticing',
   async (temp) => {
     const { outer, inner } = await nested(temp);
     equal(await temp.ask('reap', inner.id), '0 ""');

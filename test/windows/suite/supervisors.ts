@@ -1,0 +1,96 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { win32 } from '../../../runner-core/platform/win32-api.ts';
+import { spawnWorker } from '../../../runner-core/platform/win32-worker.ts';
+import { eventually } from '../../support/eventually.ts';
+import { fixture, isAlive, js, lives, pidsOf, ready, reasonOf, recordPath, settled } from './jobs.ts';
+import { scenario } from './scenario.ts';
+import { APP, runNode, textOf } from './temp-base.ts';
+
+scenario(
+  'a supervisor that never acknowledges is ended with its worker, and the start says so',
+  async (temp) => {
+    // Below the bundles, where koffi is found.
+    const home = mkdtempSync(join(APP, 'home-'));
+    const supervisor = readdirSync(APP).find((name) => name.startsWith('supervisor-')) ?? '';
+    cpSync(join(APP, 'peer-jobs.mjs'), join(home, 'peer-jobs.mjs'));
+    cpSync(join(APP, supervisor), join(home, 'real.mjs'));
+    cpSync(join(APP, 'fixtures/never-acknowledges.mjs'), join(home, supervisor));
+    const starting = runNode(
+      [join(home, 'peer-jobs.mjs'), 'start', '--skill', 's', '--run-id', 'r', '--', ...fixture('family.cjs')],
+      temp.env,
+      temp.scratch,
+    );
+    const id = await eventually(() => readdirSync(join(temp.base, 's/r/jobs'))[0], 60_000);
+    const job = temp.job(id);
+    const members = await ready(job);
+    const { supervisor_pid } = pidsOf(job);
+    const { code, stdout, stderr } = await starting;
+    deepEqual([code, stdout.length], [1, 0]);
+    match(stderr, /detach failed for job .*did not acknowledge; nothing runs/);
+    deepEqual([supervisor_pid, ...members].map(isAlive), [false, false, false, false]);
+    deepEqual(
+      [await settled(job), reasonOf(job)],
+      ['failed', 'the supervisor did not acknowledge the start'],
+    );
+    rmSync(home, { recursive: true, force: true });
+  },
+);
+
+scenario('a worker takes no step before it is in its job object', async (temp) => {
+  const api = win32();
+  const { AssignProcessToJobObject, ResumeThread } = api;
+  const steps: string[] = [];
+  const logFd = openSync(temp.at('log'), 'a');
+  // Nothing can come between: the start of a worker does not wait.
+  api.AssignProcessToJobObject = (job, process) => {
+    const done = AssignProcessToJobObject(job, process);
+    steps.push(`assigned ${done !== 0}`);
+    return done;
+  };
+  api.ResumeThread = (thread) => {
+    // How often it was suspended before this call.
+    const before = ResumeThread(thread);
+    steps.push(`resumed from ${before}`);
+    return before;
+  };
+  const env = Object.fromEntries(
+    Object.entries(temp.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const starting = spawnWorker({ argv: js(''), cwd: temp.scratch, env, logFd, jobId: `test-${process.pid}` });
+  Object.assign(api, { AssignProcessToJobObject, ResumeThread });
+  deepEqual(steps, ['assigned true', 'resumed from 1']);
+  const { ended, jobName } = await starting;
+  equal(jobName, `Local\\ce-peer-job-test-${process.pid}`);
+  deepEqual(await ended, { kind: 'exited', code: 0 });
+  closeSync(logFd);
+});
+
+/** What a supervisor falls back to where there are no events; win32.ts. */
+const MARKER_POLL_MS = 5000;
+
+scenario('a reap by marker, as the reference asks for it, is noticed at once', async (temp) => {
+  const job = await temp.start(lives);
+  await ready(job);
+  // Just after a look from time to time: only an event can be what tells of the marker so soon.
+  const sinceMs = (): number => Date.now() - statSync(recordPath(job)).mtimeMs;
+  const next = (Math.floor(sinceMs() / MARKER_POLL_MS) + 1) * MARKER_POLL_MS;
+  await eventually(() => sinceMs() > next + 1000, 2 * MARKER_POLL_MS);
+  const marker = join(job.dir, '.reap');
+  writeFileSync(marker, 'reap\n');
+  await eventually(() => !existsSync(marker), MARKER_POLL_MS - 2000);
+  equal(await settled(job), 'timeout');
+  equal(reasonOf(job), 'reaped on request before completion');
+  ok(!textOf(job.dir, '.reap'));
+});
