@@ -43,6 +43,8 @@ export const WORK_RUNS_ROOT_ENV = 'CE_WORK_RUNS_ROOT';
 export const JOB_ID_ENV = 'CE_PEER_JOB_ID';
 /** The node that runs supervisors, where the calling program is not one. */
 export const NODE_PROGRAM_ENV = 'PEER_JOBS_NODE';
+/** The engine that runs the jobs of starts that name none. */
+export const ENGINE_ENV = 'PEER_JOBS_ENGINE';
 /** Marks a supervisor, so that it is never taken for a descendant of the job that its caller ran in. */
 export const SUPERVISOR_ENV = 'PEER_JOBS_SUPERVISOR';
 
@@ -71,3 +73,18 @@ export const REAP_SETTLE_SECS = 15;
 export const WAIT_POLL_MS = 1000;
 /** Leftovers of a worker that is already gone get at most this between TERM and KILL. */
 export const LEFTOVER_GRACE_MS = 1000;
+
+/** A supervisor on another host writes its heartbeat this often, */
+export const HEARTBEAT_MS = 5000;
+/** and one that has not for this long (four beats) may be gone: then its engine is asked. */
+export const HEARTBEAT_STALE_MS = 20_000;
+/** It looks this often whether somebody wants the job reaped: the fallback where no signal reaches it. */
+export const REAP_LOOK_MS = 1000;
+/** How long a program of an engine may take. Slurm's own wait 9 to 18 s for a controller that is down. */
+export const ENGINE_ASK_MS = 5000;
+/** How long an engine may take to accept a job; after that it is looked for by its name. */
+export const ENGINE_SUBMIT_MS = 20_000;
+/** What an engine said is good for this long in one process: so often does a wait for a queued job ask. */
+export const ENGINE_FRESH_MS = 10_000;
+/** A submission whose sender cannot be seen may still be on its way for this long. */
+export const SUBMISSION_ABROAD_MS = 60_000;

@@ -1,5 +1,6 @@
 /** Every environment variable that means something to a job runner of ours, and what: for manual and documents. */
 import {
+  ENGINE_ENV,
   GRACE_SECS,
   HARD_SECS,
   IDLE_SECS,
@@ -50,6 +51,10 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: NODE_PROGRAM_ENV,
     meaning: 'The node that runs supervisors, where the calling program only contains one (Claude Desktop).',
+  },
+  {
+    name: ENGINE_ENV,
+    meaning: 'Where jobs run whose start names no engine: local, or slurm. Without it: local.',
   },
   { name: 'CE_PEER_BASH', meaning: 'Windows: the bash.exe of Git Bash to use.' },
   {

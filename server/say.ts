@@ -9,6 +9,10 @@ function secs(value: number): string {
 export function sayRow(job: JobRow): string {
   const name = job.label === null ? job.job_id : `${job.label} (${job.job_id})`;
   const elapsed = job.elapsed_secs === null ? '' : secs(job.elapsed_secs);
+  if (job.state === 'running' && job.engine?.queued) {
+    const why = [job.engine.state, job.engine.detail].filter(Boolean).join(', ');
+    return `${name}: queued in ${job.engine.name} for ${elapsed}${why === '' ? '' : ` (${why})`}`;
+  }
   if (job.state === 'running') {
     const quiet = job.idle_secs === null ? '' : `, last output ${secs(job.idle_secs)} ago`;
     return `${name}: running for ${elapsed}${quiet}`;

@@ -9,6 +9,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--idle-secs': 'CE_PEER_IDLE_SECS',
   '--hard-secs': 'CE_PEER_HARD_SECS',
   '--node': 'PEER_JOBS_NODE',
+  '--engine': 'PEER_JOBS_ENGINE',
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -6,6 +6,7 @@ interface Property {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly description?: string;
+  readonly properties?: Readonly<Record<string, Property>>;
 }
 
 /** One flag of a command. */
@@ -16,6 +17,8 @@ export interface Flag {
   readonly description: string;
   /** Where its value goes in the operation's input. */
   readonly field: string;
+  /** The part of the input that the field is in, where that is an object of its own. */
+  readonly within?: string;
   readonly repeatable: boolean;
   /** Whether its value is a number for the operation. */
   readonly numeric: boolean;
@@ -124,6 +127,10 @@ function flagsOf(field: string, property: Property): Flag[] {
     case 'older_than':
       return [flag('older-than', 'AGE', description)];
     default: {
+      const parts = Object.entries(property.properties ?? {});
+      if (parts.length > 0) {
+        return parts.flatMap(([name, part]) => flagsOf(name, part).map((one) => ({ ...one, within: field })));
+      }
       const value = property.enum?.join('|') ?? PLACEHOLDERS[property.type ?? ''];
       const numeric = property.type === 'number' || property.type === 'integer';
       return [flag(field.replaceAll('_', '-'), value, description, { numeric })];

@@ -12,6 +12,10 @@ async function main(args: readonly string[]): Promise<number> {
     await runSupervisor();
     return 0;
   }
+  if (name === '__engine') {
+    const { superviseInside } = await import('../engine/inside.ts');
+    return superviseInside(args[1] ?? '');
+  }
   if (name === 'mcp') {
     // Beside this file; left to run as long as its client does.
     const server = new URL('./server.mjs', import.meta.url);

@@ -102,8 +102,12 @@ function fieldOf(
           ...Object.fromEntries([value].flat().map((name) => [String(name), null])),
         },
       };
-    default:
-      return { [flag.field]: flag.numeric ? numberOf(flag, String(value)) : value };
+    default: {
+      const field = { [flag.field]: flag.numeric ? numberOf(flag, String(value)) : value };
+      return flag.within === undefined
+        ? field
+        : { [flag.within]: { ...Object(soFar[flag.within]), ...field } };
+    }
   }
 }
 
@@ -169,7 +173,8 @@ export function checkInput<I extends z.ZodMiniObject>(
   const parsed = operation.input.safeParse(input);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const field = String(issue?.path[0] ?? '');
+  // A flag is named for the part that it sets, not for what that is in.
+  const field = String(issue?.path.findLast((part) => typeof part === 'string') ?? '');
   if (field === 'argv') {
     if (input.skill === undefined || input.run_id === undefined) {
       throw new RunnerError('usage', 'start needs --skill and --run-id, and the worker after "--"');

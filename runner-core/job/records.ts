@@ -59,6 +59,9 @@ export const pidRecord = z.looseObject({
   supervisor_identity: text,
   worker_identity: text,
   job_name: text,
+  /** Whose host it is: with an engine, the numbers are in `there`, where nobody takes them for this machine's. */
+  engine: text,
+  host: text,
   /** The monotonic clock when the worker started, in ms, with the boot that it counts in. */
   started_monotonic_ms: count,
   boot: text,
@@ -86,3 +89,27 @@ export const outcomeRecord = z.looseObject({
   silences: z.nullish(z.array(z.tuple([z.number(), z.number()]))),
 });
 export type OutcomeRecord = z.infer<typeof outcomeRecord>;
+
+/** `engine.json`: to which engine a job was given. Without an id the submission is not known to have arrived. */
+export const engineRecord = z.looseObject({
+  engine: z.string(),
+  engine_id: text,
+  cluster: text,
+  claimed_at: text,
+  submitted_at: text,
+  kill_wait_secs: count,
+  submitter: z.nullish(z.looseObject({ host: text, pid: processId, identity: text })),
+});
+export type EngineRecord = z.infer<typeof engineRecord>;
+
+/**
+ * `engine-claim`: who may run a submitted job, once and for all. A supervisor runs it; a caller that was first settles it,
+ * as `verdict` says, and it will never run.
+ */
+export const engineClaim = z.looseObject({
+  by: z.enum(['supervisor', 'caller']),
+  host: text,
+  engine_id: text,
+  verdict: z.nullish(z.looseObject({ state: z.enum(TERMINAL_STATES), reason: z.string() })),
+});
+export type EngineClaim = z.infer<typeof engineClaim>;

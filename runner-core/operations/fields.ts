@@ -35,6 +35,16 @@ export const jobState = z
     ),
   );
 
+const standing = z.object({
+  name: z.string(),
+  id: z.nullable(z.string()).check(z.describe("The job's number there.")),
+  cluster: z.nullable(z.string()),
+  host: z.nullable(z.string()).check(z.describe('Where its supervisor runs.')),
+  queued: z.boolean().check(z.describe('It waits for its turn; no window has begun.')),
+  state: z.nullable(z.string()).check(z.describe("The engine's own word for a running job.")),
+  detail: z.nullable(z.string()),
+});
+
 export const jobRow = z.object({
   ref: z.string().check(z.describe('The job as the caller named it.')),
   job_id: z.string(),
@@ -52,6 +62,9 @@ export const jobRow = z.object({
   log_bytes: z.nullable(z.number()),
   log_path: z.string(),
   result_path: z.nullable(z.string()),
+  engine: z
+    .nullable(standing)
+    .check(z.describe('How it stands with the engine, unless that is this machine.')),
 });
 export type JobRow = z.infer<typeof jobRow>;
 

@@ -1,8 +1,8 @@
 import { watch } from 'node:fs';
+import { settle } from '../engine/index.ts';
 import type { JobState } from '../job/state.ts';
 import { WAIT_POLL_MS } from '../limits.ts';
 import { fileOf } from '../store/job-dir.ts';
-import { settle } from '../supervisor/settle.ts';
 
 /** Without a watcher (a user has 128 of them on many a Linux, and each supervisor takes one), a wait looks this often. */
 const BLIND_POLL_MS = 100;

@@ -1,9 +1,9 @@
 import { resolve, sep } from 'node:path';
 import * as z from 'zod/mini';
+import { settle } from '../engine/index.ts';
 import { JOB_STATES } from '../job/state.ts';
 import { jobsIn, runFolders } from '../store/find.ts';
 import { jobIdOf, readMeta } from '../store/job-dir.ts';
-import { settle } from '../supervisor/settle.ts';
 import { type JobRow, jobRow, skillFilter } from './fields.ts';
 import { type Caller, defineOperation } from './operation.ts';
 import { describeJob } from './report.ts';

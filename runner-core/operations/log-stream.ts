@@ -1,10 +1,10 @@
 import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { settle } from '../engine/index.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
 import { findJob } from '../store/find.ts';
 import { fileOf, recordedState } from '../store/job-dir.ts';
 import { lstatIfAny, readOwnedPage } from '../store/owned-file.ts';
-import { settle } from '../supervisor/settle.ts';
 import { log } from './log.ts';
 import type { Caller } from './operation.ts';
 

@@ -1,11 +1,11 @@
 import { watch } from 'node:fs';
 import * as z from 'zod/mini';
+import { settle } from '../engine/index.ts';
 import { errnoOf, RunnerError } from '../errors.ts';
 import type { JobState } from '../job/state.ts';
 import { findJob } from '../store/find.ts';
 import { fileOf, isOwnJobDir, jobIdOf } from '../store/job-dir.ts';
 import { lstatIfAny, readOwnedPage } from '../store/owned-file.ts';
-import { settle } from '../supervisor/settle.ts';
 import { awaitJobs } from './await-jobs.ts';
 import { jobRef, jobState, seconds, skillFilter } from './fields.ts';
 import { type Caller, defineOperation, waitSecs } from './operation.ts';

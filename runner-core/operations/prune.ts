@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
+import { settle } from '../engine/index.ts';
 import { RunnerError } from '../errors.ts';
 import { isTerminal } from '../job/state.ts';
 import { jobsIn, runFolders } from '../store/find.ts';
 import { jobIdOf, readMeta } from '../store/job-dir.ts';
 import { lastTouchedMs } from '../store/remove-job.ts';
-import { settle } from '../supervisor/settle.ts';
 import { skillFilter } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import { dryRun, type RemovedRow, removedRow, removeJobOf } from './remove.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { reapJob } from '../engine/index.ts';
 import { messageOf, RunnerError } from '../errors.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
 import { supervisionFor } from '../job/windows.ts';
-import { reapJob } from '../supervisor/reap.ts';
 import { jobRefs, jobRow, skillFilter, unknownRefs } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import { describeJob, findJobs } from './report.ts';

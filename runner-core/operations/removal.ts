@@ -1,10 +1,10 @@
 /** Which jobs may be removed, and why another may not. */
 import { basename, dirname } from 'node:path';
+import { isLive, settle } from '../engine/index.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
 import { ACK_BUDGET_MS } from '../limits.ts';
 import { isOwnJobDir, jobIdOf, readMeta, recordedState } from '../store/job-dir.ts';
 import { lastTouchedMs, removeJob } from '../store/remove-job.ts';
-import { isLive, settle } from '../supervisor/settle.ts';
 
 /** A start may still be on its way until its budget is over; twice that leaves room for a slow machine. */
 const STARTING_MS = 2 * ACK_BUDGET_MS;

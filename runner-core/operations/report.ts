@@ -1,3 +1,5 @@
+import { isElsewhere } from '../engine/index.ts';
+import { standingOf } from '../engine/standing.ts';
 import { RunnerError } from '../errors.ts';
 import { formatMoment } from '../job/id.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
@@ -39,6 +41,7 @@ export function describeJob({ ref, jobDir }: FoundJob, state: JobState): JobRow 
   const meta = trusted ? readMeta(jobDir) : undefined;
   const outcome = trusted && isTerminal(state) ? readOutcome(jobDir) : undefined;
   const log = trusted ? lstatIfAny(fileOf(jobDir, 'log')) : undefined;
+  const engine = trusted && isElsewhere(jobDir) ? standingOf(jobDir, state === 'running') : null;
   const started = trusted ? startedAtMs(jobDir, meta) : undefined;
   const ended = isTerminal(state)
     ? (lstatIfAny(fileOf(jobDir, 'status'))?.mtimeMs ?? Date.now())
@@ -54,12 +57,13 @@ export function describeJob({ ref, jobDir }: FoundJob, state: JobState): JobRow 
     reason: reasonOf(jobDir, state),
     started_at: meta?.started_at ?? (started === undefined ? null : formatMoment(new Date(started))),
     elapsed_secs: elapsedSecs(outcome?.wall_secs, started, ended),
-    idle_secs: state === 'running' && log ? roundMs(Date.now() - log.mtimeMs) : null,
+    idle_secs: state === 'running' && log && !engine?.queued ? roundMs(Date.now() - log.mtimeMs) : null,
     exit_code: outcome?.exit_code ?? null,
     signal: outcome?.signal ?? null,
     log_bytes: log?.size ?? null,
     log_path: fileOf(jobDir, 'log'),
     result_path: meta?.result_path ?? null,
+    engine,
   };
 }
 

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
+import { settle } from '../engine/index.ts';
 import { errnoOf, RunnerError } from '../errors.ts';
 import { resultCapFrom } from '../job/windows.ts';
 import { findJob } from '../store/find.ts';
 import { readReason, requireMeta } from '../store/job-dir.ts';
 import { readOwned } from '../store/owned-file.ts';
-import { settle } from '../supervisor/settle.ts';
 import { byteOffset, jobRef, jobState, skillFilter } from './fields.ts';
 import { type Caller, defineOperation } from './operation.ts';
 import { PAGE_MAX_CHARS, pageOf, usualPageChars } from './page.ts';

@@ -1,10 +1,10 @@
 import { watch } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { settle } from '../engine/index.ts';
 import type { JobState } from '../job/state.ts';
 import { jobsIn, runFolders } from '../store/find.ts';
 import { fileOf, jobIdOf, readMeta } from '../store/job-dir.ts';
 import { candidateBases } from '../store/roots.ts';
-import { settle } from '../supervisor/settle.ts';
 import { lastLine } from './excerpt.ts';
 import type { JobRow } from './fields.ts';
 import type { Caller } from './operation.ts';

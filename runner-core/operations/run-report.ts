@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { settle } from '../engine/index.ts';
 import { isTerminal, JOB_STATES } from '../job/state.ts';
 import { fileOf, readMeta, readOutcome } from '../store/job-dir.ts';
 import { lstatIfAny } from '../store/owned-file.ts';
-import { settle } from '../supervisor/settle.ts';
 import { logTail } from './excerpt.ts';
 import { type JobRow, jobRow, skillFilter, unknownRefs } from './fields.ts';
 import { list } from './list.ts';

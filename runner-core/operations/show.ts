@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { settle } from '../engine/index.ts';
 import { isTerminal } from '../job/state.ts';
 import { platform, type Whereabouts } from '../platform/index.ts';
 import { findJob } from '../store/find.ts';
@@ -6,7 +7,6 @@ import { FILES, fileOf, readMeta, readOutcome } from '../store/job-dir.ts';
 import { lstatIfAny } from '../store/owned-file.ts';
 import { processesOf } from '../store/processes.ts';
 import { inspectResult } from '../store/result-file.ts';
-import { settle } from '../supervisor/settle.ts';
 import { logTail } from './excerpt.ts';
 import { jobRef, jobRow, skillFilter } from './fields.ts';
 import { defineOperation } from './operation.ts';

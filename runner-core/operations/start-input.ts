@@ -1,5 +1,7 @@
 /** What a start is told. */
 import * as z from 'zod/mini';
+import { ENGINES } from '../engine/port.ts';
+import { slurmOptions } from '../engine/slurm-options.ts';
 import { positiveBytes, positiveSeconds, seconds } from './fields.ts';
 
 const token = (description: string) =>
@@ -73,6 +75,14 @@ export const startInput = z.strictObject({
   log_max_bytes: z.optional(positiveBytes('End the job when its output exceeds this.')),
   result_max_bytes: z.optional(positiveBytes('A larger result is a failure.')),
   grace_secs: z.optional(positiveSeconds('Seconds between the polite end and the kill.')),
+  engine: z.optional(
+    z
+      .enum(ENGINES)
+      .check(
+        z.describe('Where it runs: on this machine, or on a Slurm cluster that shares the job directory.'),
+      ),
+  ),
+  slurm: z.optional(slurmOptions.check(z.describe('What to ask of Slurm, with engine slurm.'))),
   sweep: z.optional(z.boolean().check(z.describe('Remove sibling runs older than a day (true).'))),
   wait_secs: z.optional(
     seconds(

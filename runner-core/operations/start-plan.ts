@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
+import { ENGINES, type EngineName } from '../engine/port.ts';
 import { RunnerError } from '../errors.ts';
 import { isSafeToken } from '../job/id.ts';
 import { mayDisableIdle, type Supervision, supervisionFor } from '../job/windows.ts';
-import { MAX_TOKEN_LENGTH } from '../limits.ts';
+import { ENGINE_ENV, MAX_TOKEN_LENGTH } from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import { type Workplace, workplaceFor } from '../store/roots.ts';
 import type { Caller } from './operation.ts';
@@ -17,6 +18,7 @@ export interface Plan extends KeyedStart {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly supervision: Supervision;
+  readonly engine: EngineName;
   readonly place: Workplace;
 }
 
@@ -41,6 +43,7 @@ export function planFor(request: StartInput, caller: Caller): Plan {
       `the idle window cannot be switched off for skill ${skill}; give the seconds that the worker may be silent`,
     );
   }
+  const engine = engineFor(request, caller);
   const place = workplaceFor(caller.env, skill);
   return {
     request,
@@ -49,10 +52,30 @@ export function planFor(request: StartInput, caller: Caller): Plan {
     cwd: resolve(caller.cwd, request.cwd ?? '.'),
     env: environmentOf(caller, request.env ?? {}),
     supervision: supervisionFor(caller.env, skill, request),
+    engine,
     place,
     key: request.key,
     runFolder: resolve(place.runsRoot, runId),
   };
+}
+
+/** The engine asked for, else the configured one. Throws `usage` where what is asked of Slurm would be asked of nobody. */
+function engineFor({ engine, slurm }: StartInput, { env }: Caller): EngineName {
+  const configured = env[ENGINE_ENV] || 'local';
+  const name = engine ?? ENGINES.find((known) => known === configured);
+  if (name === undefined) {
+    throw new RunnerError(
+      'usage',
+      `${ENGINE_ENV}=${JSON.stringify(configured)} is no engine; set it to ${ENGINES.join(' or ')}, or unset it`,
+    );
+  }
+  if (name === 'local' && slurm !== undefined && Object.keys(slurm).length > 0) {
+    throw new RunnerError(
+      'usage',
+      `${Object.keys(slurm).join(', ')} can be asked of Slurm only: add engine slurm, or leave that out`,
+    );
+  }
+  return name;
 }
 
 function tokenOf(what: string, value: string | undefined): string {

@@ -1,6 +1,6 @@
+import { isElsewhere, isLive } from '../engine/index.ts';
 import { SWEEP_BUDGET_MS } from '../limits.ts';
 import { sweepRuns } from '../store/sweep.ts';
-import { isLive } from '../supervisor/settle.ts';
 import type { Plan } from './start-plan.ts';
 
 /** A process that lives long sweeps a place again after this time: nothing grows a day old in it sooner than that. */
@@ -16,7 +16,12 @@ export async function sweepBeside({ request, place, runId }: Plan): Promise<void
   if (request.sweep === false || isFresh) return;
   // A root that was set for the runs of one skill may be shared with other things than runs of jobs.
   const holdsOnlyRuns = place.runsRoot !== place.base;
-  if (await sweepRuns(place.runsRoot, runId, nowMs + SWEEP_BUDGET_MS, isLive, holdsOnlyRuns)) {
+  if (await sweepRuns(place.runsRoot, runId, nowMs + SWEEP_BUDGET_MS, isLiveHere, holdsOnlyRuns)) {
     sweptMs.set(place.runsRoot, nowMs);
   }
+}
+
+/** A start has no time to ask a cluster: what has no record there lives. */
+async function isLiveHere(jobDir: string): Promise<boolean> {
+  return isElsewhere(jobDir) || isLive(jobDir);
 }

@@ -1,8 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
+import { engineNamed } from '../engine/index.ts';
+import type { Starting } from '../engine/port.ts';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
 import { formatMoment } from '../job/id.ts';
+import type { Supervision } from '../job/windows.ts';
 import { META_READ_CAP } from '../limits.ts';
 import { platform, type ResolvedWorker } from '../platform/index.ts';
 import { claimJobDir } from '../store/claim.ts';
@@ -10,8 +13,6 @@ import { rememberPlace } from '../store/find.ts';
 import { fileOf, jobIdOf, readMeta, recordedState } from '../store/job-dir.ts';
 import { createExclusive, removeEmptyDir } from '../store/owned-file.ts';
 import { baselineOf } from '../store/result-file.ts';
-import { beginDetaching, type Detaching, detach, dismiss } from '../supervisor/detach.ts';
-import { endUnacknowledged } from '../supervisor/settle.ts';
 import { awaitJobs } from './await-jobs.ts';
 import { fullRow } from './fields.ts';
 import { type Caller, defineOperation, waitSecs } from './operation.ts';
@@ -35,7 +36,7 @@ export const start = defineOperation({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   run: async (request, caller) => {
     const plan = planFor(request, caller);
-    const { jobDir, reused } = await startJob(plan, caller);
+    const { jobDir, reused, ...started } = await startJob(plan, caller);
     const job = { ref: jobIdOf(jobDir), jobDir };
     const budgetMs = waitSecs(request.wait_secs ?? 0, caller, 0) * 1000;
     const watched =
@@ -43,61 +44,54 @@ export const start = defineOperation({
         ? await awaitJobs([job], { budgetMs, until: 'all' }, caller)
         : // Its supervisor has just told that it has it: there is nobody to look after.
           [{ ...job, state: recordedState(jobDir) }];
-    const inForce = (reused ? readMeta(jobDir)?.supervision : undefined) ?? plan.supervision;
+    const inForce = (reused ? readMeta(jobDir)?.supervision : undefined) ?? started.supervision;
     const [row] = describeFully(watched, caller);
     if (!row) throw new Error('a job that was waited for has no row');
     return { ...row, reused, supervision: inForce };
   },
 });
 
-async function startJob(plan: Plan, caller: Caller): Promise<{ jobDir: string; reused: boolean }> {
+interface Started {
+  readonly jobDir: string;
+  readonly reused: boolean;
+  /** The windows in force for a new job. */
+  readonly supervision: Supervision;
+}
+
+async function startJob(plan: Plan, caller: Caller): Promise<Started> {
   const first = await firstWithKey(plan);
-  if (first !== undefined) return { jobDir: first, reused: true };
-  // Its own start takes longer than everything else here, so it goes on meanwhile.
-  const detaching = beginDetaching(caller.entry);
+  const { request, env, cwd } = plan;
+  if (first !== undefined) return { jobDir: first, reused: true, supervision: plan.supervision };
+  const engine = await engineNamed(plan.engine);
+  const starting = await engine.begin({
+    entry: caller.entry,
+    env,
+    supervision: plan.supervision,
+    slurm: request.slurm,
+  });
+  const { supervision } = starting;
   try {
     const jobDir = await claimJobDir(plan.place, plan.runId);
     rememberPlace(jobDir);
-    const argv = prepare(jobDir, plan, caller);
+    const argv = prepare(jobDir, plan, starting, caller);
     const winner = await yieldToFirst(plan, jobDir);
-    if (winner === undefined)
-      return { jobDir: await handOver(detaching, jobDir, argv, plan, caller), reused: false };
-    dismiss(detaching);
-    return { jobDir: winner, reused: true };
+    if (winner === undefined) {
+      // Old runs are swept while that goes on.
+      const sweeping = sweepBeside(plan);
+      await starting.handOver({ jobDir, argv, cwd, env });
+      await sweeping;
+      return { jobDir, reused: false, supervision };
+    }
+    starting.dismiss();
+    return { jobDir: winner, reused: true, supervision };
   } catch (error) {
-    dismiss(detaching);
+    starting.dismiss();
     throw error;
   }
 }
 
-/** Makes the job its supervisor's; sweeps old runs while that starts. */
-async function handOver(
-  detaching: Detaching,
-  jobDir: string,
-  argv: readonly string[],
-  plan: Plan,
-  caller: Caller,
-): Promise<string> {
-  const { cwd, env } = plan;
-  const sweeping = sweepBeside(plan);
-  try {
-    const { entry } = caller;
-    await detach(detaching, entry, { mode: 'start', jobDir, argv: [...argv], cwd, env: Object.entries(env) });
-  } catch (error) {
-    // Whatever was begun is ended and recorded, so that nothing is left that nobody can reach.
-    await endUnacknowledged(jobDir);
-    throw new RunnerError(
-      'system',
-      `detach failed for job ${jobIdOf(jobDir)}: ${messageOf(error)}; nothing runs. Look into ${jobDir}, then start again`,
-      { cause: error },
-    );
-  }
-  await sweeping;
-  return jobDir;
-}
-
 /** Writes `meta.json`, finds the program, makes the log: all that must be there before a supervisor is. */
-function prepare(jobDir: string, plan: Plan, caller: Caller): string[] {
+function prepare(jobDir: string, plan: Plan, starting: Starting, caller: Caller): string[] {
   const { request, cwd } = plan;
   // Empty is none, as where a variable of the caller's was not set.
   const resultPath = request.result_path ? resolve(cwd, request.result_path) : null;
@@ -123,9 +117,9 @@ function prepare(jobDir: string, plan: Plan, caller: Caller): string[] {
     ...worker.record,
     result_path: resultPath,
     result_format: request.result_format ?? null,
-    result_baseline: resultPath === null ? null : (baselineOf(resultPath) ?? null),
+    result_baseline: resultPath === null ? null : (baselineOf(resultPath, starting.elsewhere) ?? null),
     sweep_enabled: request.sweep !== false,
-    supervision: plan.supervision,
+    supervision: starting.supervision,
     cwd,
     key: request.key ?? null,
     client: caller.client,

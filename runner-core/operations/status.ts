@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { settle } from '../supervisor/settle.ts';
+import { settle } from '../engine/index.ts';
 import { fullRow, jobRefs, skillFilter, unknownRefs } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import { describeFully, findJobs } from './report.ts';

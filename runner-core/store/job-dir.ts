@@ -23,6 +23,7 @@ export const FILES = {
   reason: 'reason',
   outcome: 'outcome.json',
   status: 'status',
+  engine: 'engine.json',
 } as const;
 
 export function fileOf(jobDir: string, file: keyof typeof FILES): string {
@@ -57,7 +58,8 @@ export function recordedState(jobDir: string): JobState {
 
 function recordedBeforeEnd(jobDir: string): JobState {
   try {
-    return lstatIfAny(fileOf(jobDir, 'pid')) ? 'running' : 'never-started';
+    const isDetached = lstatIfAny(fileOf(jobDir, 'pid')) ?? lstatIfAny(fileOf(jobDir, 'engine'));
+    return isDetached ? 'running' : 'never-started';
   } catch {
     // Neither there nor absent: a sanity check failed.
     return 'unreadable';
@@ -65,7 +67,7 @@ function recordedBeforeEnd(jobDir: string): JobState {
 }
 
 /** The parsed record, or undefined where it is absent, refused, or not what such a record looks like. */
-function readRecord<S extends z.ZodMiniType>(
+export function readRecord<S extends z.ZodMiniType>(
   schema: S,
   path: string,
   capBytes: number,

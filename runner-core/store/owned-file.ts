@@ -158,6 +158,20 @@ export function replaceFile(path: string, data: Buffer | string, options: { dura
   }
 }
 
+/** Makes the directory's own entries durable (fsync(2)); Windows has no such call for directories. */
+export function syncDirectory(path: string): void {
+  try {
+    const fd = openSync(path, constants.O_RDONLY);
+    try {
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // Not offered by this system or file system: the rename is still atomic.
+  }
+}
+
 /** How link(2) answers on a file system without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 

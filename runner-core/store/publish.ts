@@ -15,7 +15,7 @@ import type { OutcomeRecord } from '../job/records.ts';
 import { isTerminal, type Verdict } from '../job/state.ts';
 import { REASON_READ_CAP } from '../limits.ts';
 import { fileOf, readOutcome, recordedState } from './job-dir.ts';
-import { createExclusive, lstatIfAny, temporaryIn, unlinkQuietly } from './owned-file.ts';
+import { createExclusive, lstatIfAny, syncDirectory, temporaryIn, unlinkQuietly } from './owned-file.ts';
 import { renameOver } from './patient.ts';
 
 type Part = 'reason' | 'outcome' | 'status';
@@ -104,20 +104,6 @@ function giveBack(path: string, reserved: string): void {
     renameOver(path, reserved);
   } catch {
     // The directory is gone, or the disk refuses that too.
-  }
-}
-
-/** Makes the directory's own entries durable (fsync(2)); Windows has no such call for directories. */
-function syncDirectory(path: string): void {
-  try {
-    const fd = openSync(path, constants.O_RDONLY);
-    try {
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    // Not offered by this system or file system: the rename is still atomic.
   }
 }
 
@@ -218,7 +204,7 @@ export function releaseSpace(jobDir: string): void {
 function tidy(jobDir: string): void {
   try {
     for (const name of readdirSync(jobDir)) {
-      if (/^\.(reserve|lease|tmp)-/.test(name)) unlinkQuietly(join(jobDir, name));
+      if (/^\.(reserve|lease|tmp|launch)-/.test(name)) unlinkQuietly(join(jobDir, name));
     }
   } catch {
     // It is litter, no more; whoever sweeps the directory takes it along.

@@ -13,10 +13,14 @@ function fingerprint(stat: BigIntStats): ResultBaseline {
   };
 }
 
-/** What lies at the result path before the job starts, so that it is not taken for the job's own result. */
-export function baselineOf(path: string): ResultBaseline | undefined {
+/**
+ * What lies at the result path before the job starts, so that it is not taken for the job's own result. `elsewhere`: for a
+ * job that may run on another host.
+ */
+export function baselineOf(path: string, elsewhere = false): ResultBaseline | undefined {
   try {
-    return fingerprint(lstatSync(path, { bigint: true }));
+    const baseline = fingerprint(lstatSync(path, { bigint: true }));
+    return elsewhere ? { ...baseline, dev: '' } : baseline;
   } catch {
     // ENOENT, or a way that leads nowhere (ENOTDIR, ELOOP, EACCES): the worker's business.
     return undefined;
@@ -41,7 +45,8 @@ export function inspectResult(meta: MetaRecord | undefined, capBytes: number): R
   const now = fingerprint(stat);
   if (
     before &&
-    now.dev === before.dev &&
+    // A shared file system has another device number on each host; then none was kept.
+    (before.dev === '' || now.dev === before.dev) &&
     now.ino === before.ino &&
     now.size === before.size &&
     now.mtime_ns === before.mtime_ns

@@ -11,17 +11,22 @@ import { supervisorFields } from './identity.ts';
 import type { StartSpec } from './spec.ts';
 import type { Supervised } from './supervise.ts';
 
+type Pids = Readonly<Record<string, unknown>>;
+
 /**
  * Starts the worker of a new job. Undefined where it could not be launched, which is then on record.
- * Throws where the disk refuses what must be there first; then nothing runs.
+ * Throws where the disk refuses what must be there first; then nothing runs. `asRecord` gives what `pid` is to say.
  */
-export async function launch(spec: StartSpec): Promise<Supervised | undefined> {
+export async function launch(
+  spec: StartSpec,
+  asRecord: (pids: Pids) => Pids = (pids) => pids,
+): Promise<Supervised | undefined> {
   const { jobDir } = spec;
   const supervisor = await supervisorFields();
   try {
     reserveSpace(jobDir);
     // On disk before there is a worker: whoever finds us dead in between knows that one may have been started.
-    recordPids(jobDir, { ...supervisor, worker_pid: null });
+    recordPids(jobDir, asRecord({ ...supervisor, worker_pid: null }));
   } catch (error) {
     releaseSpace(jobDir);
     throw error;
@@ -34,13 +39,14 @@ export async function launch(spec: StartSpec): Promise<Supervised | undefined> {
     return giveUp(jobDir, `could not launch worker: ${messageOf(error)}`);
   }
   try {
-    recordPids(jobDir, {
+    const pids = {
       ...supervisor,
       worker_pid: worker.pid,
       worker_identity: worker.identity,
       job_name: worker.jobName,
       started_monotonic_ms: startedMs,
-    });
+    };
+    recordPids(jobDir, asRecord(pids));
   } catch (error) {
     await platform.tearDown({ processes: { ...processesOf(jobDir), worker }, graceMs: 0, own: true });
     return giveUp(jobDir, `could not record the worker: ${messageOf(error)}`);
@@ -48,7 +54,7 @@ export async function launch(spec: StartSpec): Promise<Supervised | undefined> {
   return { jobDir, worker, startedMs, role: 'supervisor' };
 }
 
-function recordPids(jobDir: string, record: Readonly<Record<string, unknown>>): void {
+function recordPids(jobDir: string, record: Pids): void {
   replaceFile(fileOf(jobDir, 'pid'), `${JSON.stringify(record)}\n`, { durable: false });
 }
 

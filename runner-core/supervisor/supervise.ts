@@ -22,6 +22,8 @@ export interface Supervised {
   readonly startedMs: number;
   /** `adopter`: the worker is another process's child, so its exit status is not ours to see. */
   readonly role: 'supervisor' | 'adopter';
+  /** What else is known of a verdict, before it is published. */
+  readonly explain?: (verdict: Verdict) => Verdict;
 }
 
 /** A log that goes on growing while its worker is torn down is cut back this often. */
@@ -53,7 +55,8 @@ export async function supervise(job: Supervised): Promise<void> {
     meta,
     silences: silences.list(),
   };
-  await finishPatiently(job.jobDir, naming(leftovers, phase.verdict), facts);
+  const verdict = job.explain?.(phase.verdict) ?? phase.verdict;
+  await finishPatiently(job.jobDir, naming(leftovers, verdict), facts);
 }
 
 async function endTree(

@@ -67,6 +67,9 @@ function processRule(
 
 const inRunnerCore = (path: string): boolean => isIn(path, 'runner-core/');
 const isMain = (path: string): boolean => posix.basename(path) === 'main.ts';
+/** All that jobs of this machine have no use for. */
+const isEngineOwn = (path: string): boolean =>
+  isIn(path, 'runner-core/engine/') && !/\/(port|index|local|standing|slurm-options)\.ts$/.test(path);
 const rawApiFiles = ['runner-core/platform/win32-api.ts', 'runner-core/platform/linux-api.ts'];
 
 const rules: Rule[] = [
@@ -95,11 +98,17 @@ const rules: Rule[] = [
     { path: 'server/main.ts', text: "export * from '../runner-core/limits.ts';" },
   ),
   importRule(
-    'cli/ imports of runner-core/ only its index.ts and cli/ itself; its entry also runs the supervisor',
+    'cli/ imports of runner-core/ only its index.ts and cli/ itself; its entry also runs supervisors',
     (path) => isIn(path, 'runner-core/cli/'),
     ({ target }) =>
       inRunnerCore(target) &&
-      !isIn(target, 'runner-core/index.ts', 'runner-core/cli/', 'runner-core/supervisor/main.ts'),
+      !isIn(
+        target,
+        'runner-core/index.ts',
+        'runner-core/cli/',
+        'runner-core/supervisor/main.ts',
+        'runner-core/engine/inside.ts',
+      ),
     { path: 'runner-core/cli/parse.ts', text: "import type { Start } from '../operations/start.ts';" },
   ),
   importRule(
@@ -107,6 +116,18 @@ const rules: Rule[] = [
     (path) => isIn(path, 'runner-core/supervisor/'),
     ({ target }) => isIn(target, 'runner-core/operations/', 'runner-core/cli/'),
     { path: 'runner-core/supervisor/adopt.ts', text: "import { reap } from '../operations/reap.ts';" },
+  ),
+  importRule(
+    'engine/ never imports operations/ or cli/',
+    (path) => isIn(path, 'runner-core/engine/'),
+    ({ target }) => isIn(target, 'runner-core/operations/', 'runner-core/cli/'),
+    { path: 'runner-core/engine/slurm.ts', text: "import { reap } from '../operations/reap.ts';" },
+  ),
+  importRule(
+    'of engines other than this machine only what a start may ask of them is loaded before there is a job of theirs',
+    (path) => !isEngineOwn(path),
+    ({ target, how }) => isEngineOwn(target) && how === 'static',
+    { path: 'runner-core/engine/index.ts', text: "import { slurm } from './slurm.ts';" },
   ),
   importRule(
     'operations/ never imports cli/',

@@ -40,6 +40,19 @@ function endText({ job, classified_by }: Shown): string | undefined {
   return how.filter(Boolean).join(', ');
 }
 
+function engineText(engine: Shown['job']['engine']): string | undefined {
+  if (!engine) return undefined;
+  const parts = [
+    `${engine.name}${engine.id === null ? '' : ` job ${engine.id}`}`,
+    engine.cluster && `cluster ${engine.cluster}`,
+    engine.host && `on ${engine.host}`,
+    engine.queued ? 'queued' : '',
+    engine.state,
+    engine.detail,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
 /** Everything about one job, for reading; on a terminal cut to its width. */
 export function renderShow(shown: Shown, screen: Screen | undefined): string {
   const { job } = shown;
@@ -57,6 +70,7 @@ export function renderShow(shown: Shown, screen: Screen | undefined): string {
     ['quiet for', job.idle_secs === null ? undefined : duration(job.idle_secs)],
     ['result', resultText(shown)],
     ['windows', windowsText(shown.supervision)],
+    ['engine', engineText(job.engine)],
     ['supervisor', processText(shown.supervisor)],
     ['worker', processText(shown.worker)],
     ['started by', shown.client ?? undefined],

@@ -1,6 +1,7 @@
 /** What dead jobs left behind. Looks only: nothing is settled, ended or removed. */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isElsewhere, isLive } from '../../engine/index.ts';
 import { isTerminal } from '../../job/state.ts';
 import { JOB_ID_ENV } from '../../limits.ts';
 import { platform } from '../../platform/index.ts';
@@ -10,7 +11,7 @@ import { currentLease } from '../../store/lease.ts';
 import { lstatIfAny } from '../../store/owned-file.ts';
 import { processesOf } from '../../store/processes.ts';
 import { bytesIn, lastTouchedMs } from '../../store/remove-job.ts';
-import { isLive, supervisorOf } from '../../supervisor/settle.ts';
+import { supervisorOf } from '../../supervisor/settle.ts';
 import type { Caller } from '../operation.ts';
 import { type Finding, inWordsOf, note, ok, problem, warning } from './finding.ts';
 
@@ -34,6 +35,10 @@ export async function jobFindings(caller: Caller): Promise<Finding[]> {
   const dead: string[] = [];
   const unwatched: string[] = [];
   for (const jobDir of inState('running')) {
+    if (isElsewhere(jobDir)) {
+      if (!(await isLive(jobDir))) dead.push(jobDir);
+      continue;
+    }
     if ((await supervisorOf(processesOf(jobDir), currentLease(jobDir))).state !== 'gone') continue;
     ((await isLive(jobDir)) ? unwatched : dead).push(jobDir);
   }

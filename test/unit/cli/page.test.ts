@@ -24,6 +24,7 @@ function row(name: string, fields: Partial<ReportRow> = {}): ReportRow {
     log_bytes: 3,
     log_path: `/jobs/${name}/out.log`,
     result_path: null,
+    engine: null,
     argv: ['/bin/true'],
     cwd: '/work',
     client: 'cli',

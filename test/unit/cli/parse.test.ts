@@ -226,7 +226,7 @@ describe('jobs', () => {
 test('every flag of every command leads to a field of its operation, or to how it is shown', () => {
   for (const command of Object.values(commands)) {
     const fields = [...Object.keys(command.operation.input.def.shape), 'json', ''];
-    for (const flag of command.flags) expect(fields).toContain(flag.field);
+    for (const flag of command.flags) expect(fields).toContain(flag.within ?? flag.field);
     expect(new Set(command.flags.map(({ name }) => name)).size).toBe(command.flags.length);
   }
 });

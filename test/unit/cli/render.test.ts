@@ -29,6 +29,7 @@ function row(ref: string, more: Partial<JobRow> = {}): JobRow {
     log_bytes: 0,
     log_path: `/base/${ref}/out.log`,
     result_path: null,
+    engine: null,
     ...more,
   };
 }

@@ -37,6 +37,7 @@ function job(name: string, fields: Partial<RosterJob> = {}): RosterJob {
     log_bytes: 0,
     log_path: `/jobs/${name}/out.log`,
     result_path: null,
+    engine: null,
     last_line: null,
     read_ms: 0,
     ...fields,

@@ -1,0 +1,122 @@
+/**
+ * Asks Slurm how jobs stand. A cluster has one controller, so it is asked as little as can be: never for a job whose
+ * heartbeat is fresh, one process at most every 10 s for all of its jobs together, and each time in one call. Fifty
+ * commands that wait for queued jobs ask five times a second in all, one server with fifty such waits 0.1 times.
+ */
+import { ENGINE_ASK_MS, ENGINE_FRESH_MS } from '../limits.ts';
+import { type Ran, run } from './run-command.ts';
+import {
+  type ClusterConfig,
+  complaint,
+  isUnknownJob,
+  parseAccounting,
+  parseConfig,
+  parseQueue,
+  type QueueRow,
+  sacctArgs,
+  squeueArgs,
+} from './slurm-commands.ts';
+import type { Heard } from './slurm-states.ts';
+
+/** Questions that come this close together are one. */
+const GATHER_MS = 20;
+
+interface Question {
+  readonly id: string;
+  readonly jobId: string;
+  answer(heard: Heard): void;
+}
+
+const fresh = new Map<string, { readonly heard: Promise<Heard>; readonly atMs: number }>();
+let gathering: Question[] | undefined;
+
+/** How a job stands in Slurm: as heard within the last 10 s, else asked now. `jobId` is our id, the job's name there. */
+export function ask(id: string, jobId: string): Promise<Heard> {
+  const known = fresh.get(id);
+  if (known && performance.now() - known.atMs < ENGINE_FRESH_MS) return known.heard;
+  const heard = new Promise<Heard>((resolve) => gather({ id, jobId, answer: resolve }));
+  fresh.set(id, { heard, atMs: performance.now() });
+  return heard;
+}
+
+/** What was heard of a job before does not count any more: it was just cancelled, say. */
+export function forget(id: string): void {
+  fresh.delete(id);
+}
+
+function gather(question: Question): void {
+  if (gathering) {
+    gathering.push(question);
+    return;
+  }
+  gathering = [question];
+  setTimeout(() => {
+    const questions = gathering ?? [];
+    gathering = undefined;
+    void answerAll(questions);
+  }, GATHER_MS);
+}
+
+async function answerAll(questions: readonly Question[]): Promise<void> {
+  const [only, ...others] = questions;
+  const asked = await squeue(only && others.length === 0 ? { id: only.id } : { uid: ownUid() });
+  for (const { id, jobId, answer } of questions) {
+    if ('why' in asked) answer({ kind: 'cannot-tell', why: asked.why });
+    else {
+      // A number that another cluster gave to somebody else's job has another name there.
+      const row = asked.rows.find((one) => one.id === id && one.name === jobId);
+      if (row) answer({ kind: 'known', state: row.state, reason: row.reason });
+      else answer({ kind: 'unknown', accounting: await accountingOf(id, jobId) });
+    }
+  }
+}
+
+function ownUid(): number {
+  return process.geteuid?.() ?? -1;
+}
+
+async function squeue(
+  which: Parameters<typeof squeueArgs>[0],
+): Promise<{ rows: readonly QueueRow[] } | { why: string }> {
+  const ran = await slurm('squeue', squeueArgs(which));
+  if (ran.outcome === 'exited' && ran.code === 0) return { rows: parseQueue(ran.stdout) };
+  if (ran.outcome === 'exited' && isUnknownJob(ran.stderr)) return { rows: [] };
+  return { why: whyNot('squeue', ran) };
+}
+
+/** The job of the user's that has this name: the last, if there are several. Undefined where there is none. */
+export async function findByName(name: string): Promise<QueueRow | { why: string } | undefined> {
+  const asked = await squeue({ uid: ownUid(), name });
+  return 'why' in asked ? asked : asked.rows.filter((row) => row.name === name).at(-1);
+}
+
+async function accountingOf(id: string, jobId: string): Promise<string | undefined> {
+  const ran = await slurm('sacct', sacctArgs(id));
+  return ran.code === 0 ? parseAccounting(ran.stdout, jobId) : undefined;
+}
+
+export async function askConfig(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<ClusterConfig | { why: string; missing: boolean }> {
+  const ran = await run('scontrol', ['show', 'config'], { env, timeoutMs: ENGINE_ASK_MS });
+  if (ran.outcome === 'exited' && ran.code === 0) return parseConfig(ran.stdout);
+  return { why: whyNot('scontrol', ran), missing: ran.outcome === 'missing' };
+}
+
+/** Ends a job, or with `signal` only tells its supervisor. Whether Slurm took the order; an unknown job is no error. */
+export async function scancel(id: string, signal?: string): Promise<boolean> {
+  const args = signal === undefined ? [id] : [`--signal=${signal}`, '--batch', id];
+  const { outcome, code } = await slurm('scancel', args);
+  forget(id);
+  return outcome === 'exited' && code === 0;
+}
+
+function slurm(program: string, args: readonly string[]): Promise<Ran> {
+  return run(program, args, { env: process.env, timeoutMs: ENGINE_ASK_MS });
+}
+
+function whyNot(program: string, { outcome, code, stderr }: Ran): string {
+  if (outcome === 'missing') return `${program} is not on PATH here`;
+  if (outcome === 'timed-out') return `${program} did not answer within ${ENGINE_ASK_MS / 1000} s`;
+  return `${program}: ${complaint(stderr) || `exit code ${code}`}`;
+}

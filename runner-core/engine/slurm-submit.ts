@@ -1,0 +1,148 @@
+import { hostname } from 'node:os';
+import { messageOf, RunnerError } from '../errors.ts';
+import { formatMoment } from '../job/id.ts';
+import type { EngineRecord } from '../job/records.ts';
+import type { Supervision } from '../job/windows.ts';
+import { ENGINE_SUBMIT_MS, SUPERVISOR_ENV } from '../limits.ts';
+import { platform } from '../platform/index.ts';
+import { nodeProgram } from '../platform/node-program.ts';
+import {
+  markSubmitting,
+  recordSubmission,
+  takeClaim,
+  unmarkSubmitting,
+  writeLaunchSpec,
+} from '../store/engine-files.ts';
+import { jobIdOf } from '../store/job-dir.ts';
+import type { Starting, StartOrder, StartRequest } from './port.ts';
+import { run } from './run-command.ts';
+import { askConfig, findByName } from './slurm-ask.ts';
+import {
+  batchScript,
+  type ClusterConfig,
+  complaint,
+  isRefusal,
+  sbatchArgs,
+  submittedId,
+} from './slurm-commands.ts';
+import { graceWithin } from './slurm-states.ts';
+import { hear } from './standing.ts';
+
+/** Our own hard window comes first, with what it takes to end a tree and to write the record. */
+const LIMIT_MARGIN_SECS = 60;
+
+/** What the start of a job on a cluster needs to know of it before there is a job. */
+export async function begin(request: StartRequest): Promise<Starting> {
+  const config = await askConfig(request.env);
+  if ('why' in config) {
+    throw new RunnerError(
+      'system',
+      config.missing
+        ? `engine slurm needs Slurm's programs (sbatch, squeue, scancel, scontrol), and ${config.why}; install slurm-client, or start with engine local`
+        : `Slurm does not answer (${config.why}); nothing was submitted. Start again once it does, or with engine local`,
+    );
+  }
+  // What comes with TERM from Slurm itself must be over before its KILL.
+  const grace = Math.min(request.supervision.grace, graceWithin(config.killWaitSecs));
+  const supervision = { ...request.supervision, grace };
+  return {
+    supervision,
+    elsewhere: true,
+    handOver: (order) => submit(order, request, supervision, config),
+    dismiss: () => undefined,
+  };
+}
+
+async function submit(
+  order: StartOrder,
+  request: StartRequest,
+  supervision: Supervision,
+  config: ClusterConfig,
+): Promise<void> {
+  const { jobDir, argv, cwd, env } = order;
+  const jobId = jobIdOf(jobDir);
+  const script = batchScript([nodeProgram(), request.entry, '__engine', jobDir], SUPERVISOR_ENV);
+  const options = request.slurm ?? {};
+  const timeLimitSecs = options.time_limit_secs ?? supervision.hard + supervision.grace + LIMIT_MARGIN_SECS;
+  const record = await claimOf(config);
+  try {
+    markSubmitting(jobDir, record);
+    writeLaunchSpec(jobDir, JSON.stringify({ mode: 'start', jobDir, argv, cwd, env: Object.entries(env) }));
+  } catch (error) {
+    const problem = `cannot write what job ${jobId} needs into ${jobDir}: ${messageOf(error)}; make room there and start again`;
+    throw withdraw(jobDir, 'system', problem, error);
+  }
+  const said = await run('sbatch', sbatchArgs({ jobId, jobDir, timeLimitSecs, options }), {
+    env: request.env,
+    stdin: script,
+    timeoutMs: ENGINE_SUBMIT_MS,
+  });
+  const id = said.outcome === 'exited' && said.code === 0 ? submittedId(said.stdout) : undefined;
+  if (id !== undefined) {
+    accept(jobDir, record, id);
+    return;
+  }
+  if (said.outcome === 'missing' || (said.outcome === 'exited' && isRefusal(said.stderr))) {
+    const why = said.outcome === 'missing' ? 'sbatch is not on PATH' : complaint(said.stderr);
+    throw withdraw(
+      jobDir,
+      'preflight',
+      `Slurm refused job ${jobId}: ${why}; nothing was submitted (job left never-started at ${jobDir})`,
+    );
+  }
+  // It may have got through all the same. Whoever asks next looks for it again; nobody submits it a second time.
+  const why =
+    said.outcome === 'timed-out' ? `no answer within ${ENGINE_SUBMIT_MS / 1000} s` : complaint(said.stderr);
+  hear(jobDir, { state: null, detail: `not known yet whether Slurm took it (${why})` });
+  await findSubmission(jobDir, record);
+}
+
+/** Undefined where Slurm has no job of this name; what it says where that cannot be told. */
+export async function findSubmission(
+  jobDir: string,
+  record: EngineRecord,
+): Promise<{ id: string } | { why: string } | undefined> {
+  const found = await findByName(jobIdOf(jobDir));
+  if (!found || 'why' in found) return found;
+  accept(jobDir, record, found.id);
+  return found;
+}
+
+function accept(jobDir: string, record: EngineRecord, id: string): void {
+  hear(jobDir, { state: 'PENDING', detail: null });
+  try {
+    recordSubmission(jobDir, { ...record, engine_id: id, submitted_at: formatMoment(new Date()) });
+  } catch {
+    // A full disk, or a directory that is gone: Slurm knows the job by its name, and its supervisor says its number too.
+  }
+}
+
+async function claimOf({ cluster, killWaitSecs }: ClusterConfig): Promise<EngineRecord> {
+  return {
+    schema_version: 1,
+    engine: 'slurm',
+    engine_id: null,
+    cluster,
+    claimed_at: formatMoment(new Date()),
+    submitted_at: null,
+    kill_wait_secs: killWaitSecs,
+    submitter: { host: hostname(), pid: process.pid, identity: await platform.identify(process.pid) },
+  };
+}
+
+/** Makes sure that the job never runs, whatever became of the submission, and that it was never started. */
+function withdraw(
+  jobDir: string,
+  kind: 'preflight' | 'system',
+  problem: string,
+  cause?: unknown,
+): RunnerError {
+  const verdict = { state: 'failed' as const, reason: problem };
+  try {
+    takeClaim(jobDir, { by: 'caller', host: hostname(), verdict });
+    unmarkSubmitting(jobDir, problem);
+  } catch {
+    // A full disk. What is there says that nothing was submitted; the next question settles it.
+  }
+  return new RunnerError(kind, problem, { cause });
+}
