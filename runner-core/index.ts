@@ -3,6 +3,7 @@ export { EXIT_CODES, type FailureKind, messageOf, RunnerError } from './errors.t
 export { JOB_STATES, type JobState } from './job/state.ts';
 export { JOB_ID_ENV, NODE_PROGRAM_ENV, ROOT_ENV, WORK_RUNS_ROOT_ENV } from './limits.ts';
 export { lastLine, logTail } from './operations/excerpt.ts';
+export { expectationOf, givenText } from './operations/expectation.ts';
 export type { FullRow, JobRow } from './operations/fields.ts';
 export { type Watching, watchJob } from './operations/job-watch.ts';
 export { list } from './operations/list.ts';

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type * as z from 'zod/mini';
-import { messageOf, type Operation, RunnerError } from '../index.ts';
+import { expectationOf, givenText, messageOf, type Operation, RunnerError } from '../index.ts';
 import { type Command, type Flag, SHELLS, SHOWN, WORDS } from './command.ts';
 
 export interface Invocation {
@@ -181,8 +181,7 @@ export function checkInput<I extends z.ZodMiniObject>(
     }
     throw new RunnerError('invalid', 'no worker argv; place it after "--"');
   }
-  throw new RunnerError(
-    'usage',
-    `${field in WORDS ? field : `--${field.replaceAll('_', '-')}`}: ${issue?.message ?? 'invalid'}`,
-  );
+  if (!issue) throw parsed.error;
+  const name = field in WORDS ? field : `--${field.replaceAll('_', '-')}`;
+  throw new RunnerError('usage', `${name} ${expectationOf(issue)}, not ${givenText(input[field])}`);
 }

@@ -223,6 +223,17 @@ describe('jobs', () => {
   });
 });
 
+test.each([
+  [['list', '--state', 'asleep'], /^--state must be one of "done", .*, not "asleep"$/],
+  [['list', '--limit', '5000'], /^--limit must be at most 1000, not 5000$/],
+  [['list', '--limit', '0'], /^--limit must be more than 0, not 0$/],
+  [['list', '--limit', '1.5'], /^--limit must be a whole number, not 1.5$/],
+  [['list', '--label='], /^--label must not be empty, not ""$/],
+] as const)('%j is told what the flag takes', ([name, ...args], message) => {
+  const check = () => checkInput(list, parse(name, ...args).input);
+  expect(failureOf(check)).toMatchObject({ kind: 'usage', message: expect.stringMatching(message) });
+});
+
 test('every flag of every command leads to a field of its operation, or to how it is shown', () => {
   for (const command of Object.values(commands)) {
     const fields = [...Object.keys(command.operation.input.def.shape), 'json', ''];
