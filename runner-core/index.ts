@@ -1,6 +1,7 @@
 /** The only public surface of the core. */
 export { EXIT_CODES, type FailureKind, messageOf, RunnerError } from './errors.ts';
-export { JOB_STATES, type JobState } from './job/state.ts';
+export { isJobId } from './job/id.ts';
+export { JOB_STATES, type JobState, wentWrong } from './job/state.ts';
 export { JOB_ID_ENV, NODE_PROGRAM_ENV, ROOT_ENV, WORK_RUNS_ROOT_ENV } from './limits.ts';
 export { lastLine, logTail } from './operations/excerpt.ts';
 export { expectationOf, givenText } from './operations/expectation.ts';
@@ -19,6 +20,7 @@ export type { Report, ReportRow } from './operations/run-report.ts';
 export { start } from './operations/start.ts';
 export { status } from './operations/status.ts';
 export { wait } from './operations/wait.ts';
+export { workingDirectory } from './platform/working-directory.ts';
 export { keepSupervisorWarm } from './supervisor/detach.ts';
 
 /** What only people ask for: loaded when it is asked for, so that a `status` does not wait for it. */
@@ -32,4 +34,3 @@ export const forPeople = {
   openRoster: async () => (await import('./operations/roster.ts')).openRoster,
   variables: async () => (await import('./variables.ts')).VARIABLES,
 };
-export { workingDirectory } from './platform/working-directory.ts';

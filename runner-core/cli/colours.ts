@@ -18,19 +18,16 @@ export const SIGNS: Readonly<Record<JobState, string>> = {
   unreadable: '?',
 };
 
+export const STATE_COLOURS: Readonly<Record<JobState, 'green' | 'cyan' | 'yellow' | 'red' | 'dim'>> = {
+  done: 'green',
+  running: 'cyan',
+  timeout: 'yellow',
+  failed: 'red',
+  'died-without-result': 'red',
+  unreadable: 'red',
+  'never-started': 'dim',
+};
+
 export function paintState(colours: Colours, state: JobState, text: string): string {
-  switch (state) {
-    case 'done':
-      return colours.green(text);
-    case 'running':
-      return colours.cyan(text);
-    case 'timeout':
-      return colours.yellow(text);
-    case 'never-started':
-      return colours.dim(text);
-    case 'failed':
-    case 'died-without-result':
-    case 'unreadable':
-      return colours.red(text);
-  }
+  return colours[STATE_COLOURS[state]](text);
 }

@@ -1,4 +1,4 @@
-import type { JobRow } from '../index.ts';
+import { type JobRow, wentWrong } from '../index.ts';
 
 /** What a command leaves behind: bytes for stdout, lines for stderr, its exit code. */
 export interface Answer {
@@ -44,7 +44,7 @@ export function renderDeadline(answer: DeadlineAnswer, options: { json: boolean 
     label: row.label ?? '-',
     state: row.state,
     elapsed_secs: secondsSince(row.started_at),
-    reason: row.state === 'done' || row.state === 'running' ? '' : row.reason,
+    reason: wentWrong(row.state) ? row.reason : '',
   }));
   const { all_settled, deadline_passed, secs_left } = answer;
   if (options.json) return `${spacedJson({ jobs, all_settled, deadline_passed, secs_left })}\n`;

@@ -10,6 +10,11 @@ export function isTerminal(state: string): state is TerminalState {
   return TERMINAL_STATES.some((terminal) => terminal === state);
 }
 
+/** Neither done nor still on its way there: a person wants to know why. */
+export function wentWrong(state: JobState): boolean {
+  return state !== 'done' && state !== 'running';
+}
+
 /** How a job ended, before it is written down: its state and one line of detail. */
 export interface Verdict {
   readonly state: TerminalState;

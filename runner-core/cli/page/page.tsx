@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { createHash } from 'node:crypto';
 import { renderToStaticMarkup } from 'preact-render-to-string';
-import { JOB_STATES, type Report, type ReportRow } from '../../index.ts';
+import { JOB_STATES, type Report, type ReportRow, wentWrong } from '../../index.ts';
 import { SIGNS } from '../colours.ts';
 import { shellWord } from '../people/show.ts';
 import { duration, size, visibleLine, visibleLines } from '../text.ts';
@@ -52,10 +52,9 @@ function Field({ name, children }: { name: string; children: preact.ComponentChi
 
 function Details({ placed: { job, id } }: { placed: Placed }) {
   const lines = visibleLines(job.log_tail ?? '');
-  const wrong = job.state !== 'done' && job.state !== 'running';
   const text = (value: string | null) => (value === null ? null : <Text>{visibleLine(value)}</Text>);
   return (
-    <details id={id} data-state={job.state} open={wrong && lines.length > 0}>
+    <details id={id} data-state={job.state} open={wentWrong(job.state) && lines.length > 0}>
       <summary>
         <span class={`state ${job.state}`}>
           <span aria-hidden="true">{SIGNS[job.state]} </span>

@@ -1,6 +1,7 @@
 /** Jobs as the lines of a table that fits the terminal. */
 import { type JobRow, lastLine } from '../../index.ts';
 import { coloursFor, paintState } from '../colours.ts';
+import { lastWords } from '../last-words.ts';
 import { type Column, table } from '../table.ts';
 import type { Screen } from '../terminal.ts';
 import { duration, visibleLine } from '../text.ts';
@@ -16,13 +17,6 @@ const COLUMNS: readonly Column[] = [
 /** From this width on there is room for where a job belongs. */
 const WIDE_COLUMNS = 120;
 
-/** A reason where a job did not do what it was for, and the last line of its log. */
-export function lastWords(row: JobRow): string {
-  const line = row.state === 'unreadable' ? null : lastLine(row.job_dir);
-  const reason = row.state === 'done' || row.state === 'running' ? '' : row.reason;
-  return visibleLine([reason, line ?? ''].filter(Boolean).join(': '));
-}
-
 export function jobTable(rows: readonly JobRow[], screen: Screen): string[] {
   const colours = coloursFor(screen);
   const wide = screen.columns >= WIDE_COLUMNS;
@@ -35,7 +29,7 @@ export function jobTable(rows: readonly JobRow[], screen: Screen): string[] {
     row.state,
     duration(row.elapsed_secs),
     row.idle_secs === null ? '' : duration(row.idle_secs),
-    lastWords(row),
+    lastWords(row, row.state === 'unreadable' ? null : lastLine(row.job_dir)),
   ]);
   return table(columns, cells, {
     columns: screen.columns,

@@ -1,5 +1,5 @@
-import type { Report, ReportRow } from '../../index.ts';
-import { coloursFor, paintState, SIGNS } from '../colours.ts';
+import { type Report, type ReportRow, wentWrong } from '../../index.ts';
+import { type Colours, coloursFor, paintState, SIGNS } from '../colours.ts';
 import type { Screen } from '../terminal.ts';
 import { cutTo, duration, visibleLine, visibleLines } from '../text.ts';
 
@@ -17,17 +17,12 @@ export function renderReport(report: Report, screen: Screen | undefined): string
   return `${[...head, ...report.jobs.flatMap((job) => jobLines(job, screen, colours)), ...more].join('\n')}\n`;
 }
 
-function jobLines(
-  job: ReportRow,
-  screen: Screen | undefined,
-  colours: ReturnType<typeof coloursFor>,
-): string[] {
+function jobLines(job: ReportRow, screen: Screen | undefined, colours: Colours): string[] {
   const sign = paintState(colours, job.state, SIGNS[job.state]);
   const what = visibleLine(job.label ?? job.job_id);
   const reason = job.reason === '' ? '' : `: ${visibleLine(job.reason)}`;
   const line = `${what}  ${job.state} after ${duration(job.elapsed_secs)}${reason}`;
-  const wrong = job.state !== 'done' && job.state !== 'running';
-  const tail = wrong ? visibleLines(job.log_tail ?? '').slice(-TAIL_LINES) : [];
+  const tail = wentWrong(job.state) ? visibleLines(job.log_tail ?? '').slice(-TAIL_LINES) : [];
   const cut = (text: string, indent: number): string =>
     screen ? cutTo(text, screen.columns - indent) : text;
   return [`${sign} ${cut(line, 2)}`, ...tail.map((text) => `    ${colours.dim(cut(text, 4))}`)];

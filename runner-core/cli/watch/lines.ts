@@ -1,6 +1,7 @@
 /** The view as lines of text, each as wide as the terminal or narrower. */
 import type { JobState, RosterJob } from '../../index.ts';
 import { SIGNS } from '../colours.ts';
+import { lastWords } from '../last-words.ts';
 import { cutTo, duration, padTo, visibleLine, visibleLines } from '../text.ts';
 import type { ViewState } from './view-state.ts';
 
@@ -40,11 +41,12 @@ export interface JobLine {
   readonly after: string;
 }
 
-const WORD_COLUMNS = 9;
+const WORD_COLUMNS = 10;
+/** Of the line of how much a log grew. */
+export const SPARK_COLUMNS = 12;
 const WORDS: Partial<Record<JobState, string>> = {
   'died-without-result': 'died',
   'never-started': 'unstarted',
-  unreadable: 'unreadable',
 };
 
 function elapsed(job: RosterJob, nowMs: number): string {
@@ -67,7 +69,7 @@ interface Widths {
 
 function widthsFor(columns: number): Widths {
   const label = Math.min(24, Math.max(10, Math.floor(columns / 5)));
-  const spark = columns >= 70 ? 12 : 0;
+  const spark = columns >= 70 ? SPARK_COLUMNS : 0;
   // Mark, sign and gap, label, word, time, idle, spark line, each with its gap.
   const rest = columns - 3 - label - 2 - WORD_COLUMNS - 2 - 6 - 2 - 6 - 2 - (spark === 0 ? 0 : spark + 2);
   return { label, spark, rest: Math.max(0, rest) };
@@ -87,8 +89,7 @@ export function jobLine(
   options: { chosen: boolean; columns: number; nowMs: number; spark: string },
 ): JobLine {
   const { label, spark, rest } = widthsFor(options.columns);
-  const reason = job.state === 'done' || job.state === 'running' ? '' : job.reason;
-  const last = visibleLine([reason, job.last_line ?? ''].filter(Boolean).join(': '));
+  const last = lastWords(job, job.last_line);
   const name = visibleLine(job.label ?? job.job_id.slice(-8));
   return {
     jobDir: job.job_dir,

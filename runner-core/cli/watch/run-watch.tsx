@@ -1,5 +1,6 @@
 import { render } from 'ink';
 import { type Caller, forPeople, type RosterFilter, reap } from '../../index.ts';
+import { standardOutput } from '../terminal.ts';
 import { View } from './view.tsx';
 
 /** The other screen of the terminal (xterm's private mode 1049), so that what was there comes back. */
@@ -13,7 +14,6 @@ export async function runWatch(filter: RosterFilter, caller: Caller): Promise<vo
   const roster = await openRoster(filter, caller, () => {
     for (const listener of listeners) listener();
   });
-  const { NO_COLOR, TERM } = caller.env;
   const source = {
     rows: () => roster.rows(),
     subscribe: (listener: () => void) => {
@@ -29,7 +29,7 @@ export async function runWatch(filter: RosterFilter, caller: Caller): Promise<vo
   };
   process.stdout.write(OTHER_SCREEN);
   try {
-    const view = render(<View source={source} colours={!NO_COLOR && TERM !== 'dumb'} />, {
+    const view = render(<View source={source} colours={standardOutput.screen()?.colours ?? false} />, {
       maxFps: 10,
       patchConsole: false,
     });

@@ -1,5 +1,5 @@
 /** What a key does to the view. No terminal, no clock, no jobs beyond those that are shown. */
-import type { RosterJob } from '../../index.ts';
+import { type RosterJob, wentWrong } from '../../index.ts';
 
 export const GROUPS = ['all', 'running', 'not done', 'done'] as const;
 export type Group = (typeof GROUPS)[number];
@@ -28,9 +28,7 @@ export type Effect = { readonly kind: 'quit' } | { readonly kind: 'reap'; readon
 export function shownOf(jobs: readonly RosterJob[], { group, text }: ViewState): readonly RosterJob[] {
   const wanted = text.toLowerCase();
   return jobs.filter((job) => {
-    const inGroup =
-      group === 'all' ||
-      (group === 'not done' ? job.state !== 'done' && job.state !== 'running' : job.state === group);
+    const inGroup = group === 'all' || (group === 'not done' ? wentWrong(job.state) : job.state === group);
     const said = `${job.label ?? ''} ${job.job_id} ${job.skill ?? ''} ${job.run_id ?? ''} ${job.state}`;
     return inGroup && said.toLowerCase().includes(wanted);
   });

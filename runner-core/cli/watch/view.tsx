@@ -1,7 +1,10 @@
-import { Box, Text, useApp, useInput, useStdout } from 'ink';
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { type JobState, logTail, messageOf, type RosterJob } from '../../index.ts';
-import { cutTo, visible, visibleLine } from '../text.ts';
+import { Box, Text, useApp, useInput } from 'ink';
+import { useRef, useState, useSyncExternalStore } from 'react';
+import { logTail, messageOf, type RosterJob } from '../../index.ts';
+import { STATE_COLOURS } from '../colours.ts';
+import { cutTo, visibleLine } from '../text.ts';
+import { useArea, useGrowth, useNow } from './hooks.ts';
+import { pressesOf } from './keys.ts';
 import {
   footLine,
   HELP,
@@ -13,23 +16,9 @@ import {
   titleLine,
   windowStart,
 } from './lines.ts';
-import { Growth } from './sparkline.ts';
 import { BEGIN, indexOf, type Press, press, shownOf, type ViewState } from './view-state.ts';
 
 const TAIL_BYTES = 16 * 1024;
-const CLOCK_MS = 1000;
-const SPARK = { stretchMs: 2000, count: 12 };
-
-const STATE_COLOURS: Readonly<Record<JobState, string>> = {
-  done: 'green',
-  running: 'cyan',
-  timeout: 'yellow',
-  failed: 'red',
-  'died-without-result': 'red',
-  unreadable: 'red',
-  'never-started': 'gray',
-};
-
 export interface Source {
   rows(): readonly RosterJob[];
   subscribe(listener: () => void): () => void;
@@ -42,75 +31,13 @@ export interface ViewProps {
   readonly colours: boolean;
 }
 
-type Key = Parameters<Parameters<typeof useInput>[0]>[1];
-
-/** Keys that came together are one input; what is pasted may hold anything. */
-function pressesOf(input: string, key: Key): Press[] {
-  const names: readonly [boolean, NonNullable<Press['key']>][] = [
-    [key.upArrow, 'up'],
-    [key.downArrow, 'down'],
-    [key.pageUp, 'page-up'],
-    [key.pageDown, 'page-down'],
-    [key.home, 'home'],
-    [key.end, 'end'],
-    [key.return, 'enter'],
-    [key.escape, 'escape'],
-    [key.backspace || key.delete, 'backspace'],
-  ];
-  const name = names.find(([is]) => is)?.[1];
-  if (name) return [{ input: '', key: name }];
-  if (key.ctrl || key.meta) return [];
-  return [...input].flatMap((character): Press[] => {
-    if (character === '\r' || character === '\n') return [{ input: '', key: 'enter' }];
-    return visible(character) === character ? [{ input: character }] : [];
-  });
-}
-
-/** The terminal's size, as it is now. */
-function useArea(): { columns: number; rows: number } {
-  const { stdout } = useStdout();
-  const [, redraw] = useState(0);
-  useEffect(() => {
-    const resized = (): void => redraw((count) => count + 1);
-    stdout.on('resize', resized);
-    return () => void stdout.off('resize', resized);
-  }, [stdout]);
-  // A full last line would make some terminals scroll.
-  return { columns: Math.max(20, stdout.columns || 80), rows: Math.max(8, (stdout.rows || 24) - 1) };
-}
-
-/** Time goes on while a job runs, and only then. */
-function useNow(isRunning: boolean): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    if (!isRunning) return;
-    const timer = setInterval(() => setNow(Date.now()), CLOCK_MS);
-    return () => clearInterval(timer);
-  }, [isRunning]);
-  return Math.max(now, Date.now());
-}
-
-function useGrowth(jobs: readonly RosterJob[]): (jobDir: string, nowMs: number) => string {
-  const growths = useRef(new Map<string, Growth>());
-  useEffect(() => {
-    const running = jobs.filter((job) => job.state === 'running');
-    const dirs = new Set(running.map((job) => job.job_dir));
-    for (const jobDir of growths.current.keys()) if (!dirs.has(jobDir)) growths.current.delete(jobDir);
-    for (const job of running) {
-      const growth = growths.current.get(job.job_dir) ?? new Growth(SPARK);
-      growths.current.set(job.job_dir, growth);
-      growth.note(job.log_bytes ?? 0, job.read_ms);
-    }
-  }, [jobs]);
-  return (jobDir, nowMs) => growths.current.get(jobDir)?.line(nowMs) ?? '';
-}
-
 function JobRow({ line, colours }: { line: JobLine; colours: boolean }) {
-  const colour = colours && !line.chosen ? { color: STATE_COLOURS[line.state] } : {};
+  const colour = STATE_COLOURS[line.state];
+  const painted = colour === 'dim' ? { dimColor: true } : { color: colour };
   return (
     <Text wrap="truncate" inverse={line.chosen}>
       {line.before}
-      <Text {...colour}>{line.word}</Text>
+      <Text {...(colours && !line.chosen ? painted : {})}>{line.word}</Text>
       {line.after}
     </Text>
   );

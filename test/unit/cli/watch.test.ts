@@ -110,6 +110,14 @@ describe('keys', () => {
 });
 
 describe('lines', () => {
+  test.for(['unreadable', 'never-started', 'died-without-result'] as const)(
+    '%s has a whole word',
+    (state) => {
+      const { word } = jobLine(job('a', { state }), { chosen: false, columns: 80, nowMs: 0, spark: '' });
+      expect(word).not.toContain('…');
+    },
+  );
+
   test.for([20, 40, 60, 80, 120, 200])('none is wider than %i columns', (columns) => {
     const wide = job('漢字漢字漢字漢字漢字漢字漢字', {
       last_line: '漢'.repeat(300),
