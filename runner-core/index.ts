@@ -1,11 +1,12 @@
 /** The only public surface of the core. */
 export { EXIT_CODES, type FailureKind, messageOf, RunnerError } from './errors.ts';
+export { decimalOf } from './job/decimal.ts';
 export { isJobId } from './job/id.ts';
 export { JOB_STATES, type JobState, wentWrong } from './job/state.ts';
 export { JOB_ID_ENV, NODE_PROGRAM_ENV, ROOT_ENV, WORK_RUNS_ROOT_ENV } from './limits.ts';
 export { lastLine, logTail } from './operations/excerpt.ts';
 export { expectationOf, givenText } from './operations/expectation.ts';
-export type { FullRow, JobRow } from './operations/fields.ts';
+export { type FullRow, type JobFilter, type JobRow, jobFilter } from './operations/fields.ts';
 export { type Watching, watchJob } from './operations/job-watch.ts';
 export { list } from './operations/list.ts';
 export { log } from './operations/log.ts';
@@ -15,7 +16,7 @@ export { readLogFile, readOutcomeFile } from './operations/read-files.ts';
 export { reap } from './operations/reap.ts';
 export type { RemovedRow } from './operations/remove.ts';
 export { readArtifact, result } from './operations/result.ts';
-export type { Roster, RosterFilter, RosterJob } from './operations/roster.ts';
+export type { Roster, RosterJob } from './operations/roster.ts';
 export type { Report, ReportRow } from './operations/run-report.ts';
 export { start } from './operations/start.ts';
 export { status } from './operations/status.ts';

@@ -5,6 +5,8 @@
 /** A positive number that callers may set through the environment or per job. */
 export interface Limit {
   readonly env: string;
+  /** Bytes are whole. */
+  readonly unit: 'seconds' | 'bytes';
   readonly fallback: number;
   readonly max: number;
 }
@@ -14,21 +16,43 @@ export const MAX_TIMER_SECS = 2_147_483;
 
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 
-export const IDLE_SECS: Limit = { env: 'CE_PEER_IDLE_SECS', fallback: 240, max: MAX_TIMER_SECS };
+export const IDLE_SECS: Limit = {
+  env: 'CE_PEER_IDLE_SECS',
+  unit: 'seconds',
+  fallback: 240,
+  max: MAX_TIMER_SECS,
+};
 /** The fallback is a floor: see `hardFallbackSecs` in job/windows.ts. */
-export const HARD_SECS: Limit = { env: 'CE_PEER_HARD_SECS', fallback: 1230, max: MAX_TIMER_SECS };
+export const HARD_SECS: Limit = {
+  env: 'CE_PEER_HARD_SECS',
+  unit: 'seconds',
+  fallback: 1230,
+  max: MAX_TIMER_SECS,
+};
 export const LOG_MAX_BYTES: Limit = {
   env: 'CE_PEER_LOG_MAX_BYTES',
+  unit: 'bytes',
   fallback: 10 * 1024 * 1024,
   max: MAX_BYTES,
 };
 export const RESULT_MAX_BYTES: Limit = {
   env: 'CE_PEER_RESULT_MAX_BYTES',
+  unit: 'bytes',
   fallback: 5 * 1024 * 1024,
   max: MAX_BYTES,
 };
-export const POLL_SECS: Limit = { env: 'CE_PEER_POLL_SECS', fallback: 2, max: MAX_TIMER_SECS };
-export const GRACE_SECS: Limit = { env: 'CE_PEER_GRACE_SECS', fallback: 5, max: MAX_TIMER_SECS };
+export const POLL_SECS: Limit = {
+  env: 'CE_PEER_POLL_SECS',
+  unit: 'seconds',
+  fallback: 2,
+  max: MAX_TIMER_SECS,
+};
+export const GRACE_SECS: Limit = {
+  env: 'CE_PEER_GRACE_SECS',
+  unit: 'seconds',
+  fallback: 5,
+  max: MAX_TIMER_SECS,
+};
 
 /** A caller's own worker cap: the hard window stays this much above it. */
 export const WORKER_HARD_ENV = 'CROSS_MODEL_HARD_SECS';

@@ -1,3 +1,4 @@
+import { decimalOf } from '../runner-core/index.ts';
 import { accepts, type JsonSchema } from './json-schema.ts';
 
 /**
@@ -10,7 +11,7 @@ export function lenient(schema: JsonSchema, value: unknown): unknown {
   if (accepts(schema, 'object')) return lenientObject(schema, fromJsonText(value, isPlainObject));
   if (accepts(schema, 'array')) return lenientList(schema, fromJsonText(value, Array.isArray));
   if ((accepts(schema, 'number') || accepts(schema, 'integer')) && typeof value === 'string')
-    return numberFrom(value);
+    return decimalOf(value) ?? value;
   if (accepts(schema, 'boolean') && (value === 'true' || value === 'false')) return value === 'true';
   if (accepts(schema, 'string')) return textFrom(value);
   return value;
@@ -31,10 +32,6 @@ function lenientList(schema: JsonSchema, value: unknown): unknown {
   const items = schema.items ?? {};
   if (Array.isArray(value)) return value.map((item) => lenient(items, item));
   return accepts(items, 'string') && typeof value === 'string' && value !== '' ? [value] : value;
-}
-
-function numberFrom(text: string): unknown {
-  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : text;
 }
 
 /** A number for a text; a list of one text for that text. */

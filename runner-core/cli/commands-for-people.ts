@@ -1,23 +1,15 @@
 /** The commands that only people have. Each is loaded when it is called: a `status` does not wait for them. */
 import * as z from 'zod/mini';
-import { forPeople, JOB_STATES, RunnerError } from '../index.ts';
+import { forPeople, jobFilter, RunnerError } from '../index.ts';
 import { type Declared, SHELLS } from './command.ts';
-import { type CliCommand, define, ok } from './commands.ts';
+import { type CliCommand, define, ok, withProblems } from './commands.ts';
 import { spacedJson } from './render.ts';
-
-const someText = (description: string) =>
-  z.optional(z.string().check(z.minLength(1), z.describe(description)));
 
 export const watchDeclared = {
   name: 'watch',
   description:
     'A full-screen view of all jobs that keeps itself up to date: states, output, the end of the chosen log; reap with a confirmation. ? lists the keys, q ends it and leaves the jobs alone.',
-  input: z.strictObject({
-    skill: someText('Only jobs of this skill.'),
-    run_id: someText('Only jobs of this run.'),
-    label: someText('Only jobs with this label.'),
-    state: z.optional(z.enum(JOB_STATES).check(z.describe('Only jobs in this state.'))),
-  }),
+  input: z.strictObject(jobFilter),
 } satisfies Declared;
 
 const completionDeclared = {
@@ -48,11 +40,7 @@ async function remove(): Promise<CliCommand> {
     const { renderRemoved } = await import('./people/removed.ts');
     const problems = [...unknown, ...jobs].flatMap(({ problem }) => problem ?? []);
     const text = renderRemoved(jobs, { dryRun: input.dry_run ?? false });
-    return {
-      stdout: json ? `${spacedJson(jobs)}\n` : text,
-      stderr: problems,
-      exitCode: problems.length > 0 ? 1 : 0,
-    };
+    return withProblems(json ? `${spacedJson(jobs)}\n` : text, problems);
   });
 }
 
@@ -62,11 +50,7 @@ async function prune(): Promise<CliCommand> {
     const { renderRemoved } = await import('./people/removed.ts');
     const problems = jobs.flatMap(({ problem }) => problem ?? []);
     const text = renderRemoved(jobs, { dryRun: input.dry_run ?? false, kept });
-    return {
-      stdout: json ? `${spacedJson({ jobs, kept })}\n` : text,
-      stderr: problems,
-      exitCode: problems.length > 0 ? 1 : 0,
-    };
+    return withProblems(json ? `${spacedJson({ jobs, kept })}\n` : text, problems);
   });
 }
 
@@ -89,15 +73,15 @@ async function report(): Promise<CliCommand> {
     await forPeople.report(),
     async (_input, { json, perform, output, shown, caller }) => {
       const { unknown, ...made } = await perform();
-      const rest = { stderr: unknown.map(({ problem }) => problem), exitCode: unknown.length > 0 ? 1 : 0 };
-      if (json) return { ...rest, stdout: `${spacedJson({ ...made, unknown })}\n` };
+      const problems = unknown.map(({ problem }) => problem);
+      if (json) return withProblems(`${spacedJson({ ...made, unknown })}\n`, problems);
       const file = shown.html;
       if (typeof file !== 'string') {
         const { renderReport } = await import('./people/report-text.ts');
-        return { ...rest, stdout: renderReport(made, output.screen()) };
+        return withProblems(renderReport(made, output.screen()), problems);
       }
       const { writePage } = await import('./people/report-page.ts');
-      return { ...rest, stdout: await writePage(made, file, caller.cwd) };
+      return withProblems(await writePage(made, file, caller.cwd), problems);
     },
     REPORT_FLAGS,
   );

@@ -64,9 +64,17 @@ export function ok(stdout: string | Buffer, stderr: readonly string[] = []): Ans
   return { stdout, stderr, exitCode: 0 };
 }
 
-/** The rows there are, and the complaints about references that name no job: those make the exit code 1. */
+/** What there is to show, and what is wrong with the rest: that makes the exit code 1. */
+export function withProblems(stdout: string, problems: readonly string[]): Answer {
+  return { stdout, stderr: problems, exitCode: problems.length > 0 ? 1 : 0 };
+}
+
+/** The rows there are, and the complaints about references that name no job. */
 function withUnknown(stdout: string, unknown: readonly { problem: string }[]): Answer {
-  return { stdout, stderr: unknown.map(({ problem }) => problem), exitCode: unknown.length > 0 ? 1 : 0 };
+  return withProblems(
+    stdout,
+    unknown.map(({ problem }) => problem),
+  );
 }
 
 const LOG_FLAGS: readonly ShowFlag[] = [

@@ -1,15 +1,11 @@
 import { type Caller, messageOf, RunnerError, workingDirectory } from '../index.ts';
 import { commandOf, JOBS_COMMAND } from './command.ts';
-import { type CliCommand, commandNamed } from './commands.ts';
+import { type CliCommand, commandNamed, ok } from './commands.ts';
 import { helpFor, overview, shortUsage } from './help.ts';
 import { parseCommand } from './parse.ts';
 import type { Answer } from './render.ts';
 
 declare const __VERSION__: string;
-
-function say(stdout: string): Answer {
-  return { stdout, stderr: [], exitCode: 0 };
-}
 
 /** What a whole command line answers; never throws for an expected failure. */
 export async function answer(args: readonly string[], entry: string): Promise<Answer> {
@@ -21,7 +17,7 @@ async function dispatch(args: readonly string[], entry: string): Promise<Answer>
   if (name === undefined) throw new RunnerError('usage', 'no command given; peer-jobs --help lists them');
   if (name === '--help' || name === '-h' || name === 'help') {
     const { vocabulary } = await import('./vocabulary.ts');
-    return say(overview(await vocabulary(), __VERSION__));
+    return ok(overview(await vocabulary(), __VERSION__));
   }
   if (name === JOBS_COMMAND) return (await import('./people/job-names.ts')).jobNames(callerOf(entry));
   return perform(await commandNamed(name), rest, entry);
@@ -32,7 +28,7 @@ async function perform(command: CliCommand, args: readonly string[], entry: stri
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   if (own.includes('--help') || own.includes('-h')) {
     const { inCommandNames } = await import('./vocabulary.ts');
-    return say(inCommandNames(helpFor(shape)));
+    return ok(inCommandNames(helpFor(shape)));
   }
   return command.run(parseCommand(shape, args), callerOf(entry));
 }

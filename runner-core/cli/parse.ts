@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type * as z from 'zod/mini';
-import { expectationOf, givenText, messageOf, type Operation, RunnerError } from '../index.ts';
+import { decimalOf, expectationOf, givenText, messageOf, type Operation, RunnerError } from '../index.ts';
 import { type Command, type Flag, SHELLS, SHOWN, WORDS } from './command.ts';
 
 export interface Invocation {
@@ -117,8 +117,8 @@ function numberOf(flag: Flag, text: string): number {
 }
 
 function signedNumberOf(flag: Flag, text: string): number {
-  const value = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
-  return Number.isFinite(value) ? value : refuseNumber(flag, text);
+  const value = decimalOf(text);
+  return value !== undefined && Number.isFinite(value) ? value : refuseNumber(flag, text);
 }
 
 function refuseNumber(flag: Flag, text: string): never {

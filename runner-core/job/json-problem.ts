@@ -1,3 +1,5 @@
+import { messageOf } from '../errors.ts';
+
 /** Where a JSON document breaks, as one line for a person: undefined for a valid one. `data` must be UTF-8. */
 export function jsonProblem(data: Uint8Array): string | undefined {
   let text: string;
@@ -17,7 +19,7 @@ function complaint(text: string): string | undefined {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   WORKER_HARD_ENV,
   WORKER_HARD_MARGIN_SECS,
 } from '../limits.ts';
+import { decimalOf } from './decimal.ts';
 
 /** The windows and caps of one job, as `meta.json` records them. Seconds and bytes; `idle` null is off. */
 export interface Supervision {
@@ -32,29 +33,32 @@ export interface SupervisionOverrides {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const DECIMAL = /^\s*[+]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
-const INTEGER = /^\s*[+]?\d+\s*$/;
-
-/** The number in `text`, or undefined where it is not a finite, non-negative one that a timer or a file can bear. */
-function readNumber(text: string | undefined, limit: Limit, pattern: RegExp): number | undefined {
-  if (text === undefined || !pattern.test(text)) return undefined;
-  const value = Number(text);
-  return Number.isFinite(value) && value <= limit.max ? value : undefined;
+/** The number in `text`, or undefined where it is not a non-negative one that a timer or a file can bear. */
+function readNumber(text: string | undefined, limit: Limit): number | undefined {
+  const value = text === undefined || /^\s*-/.test(text) ? undefined : decimalOf(text);
+  if (value === undefined || value > limit.max) return undefined;
+  return limit.unit === 'seconds' || /^[\s+\d]+$/.test(text ?? '') ? value : undefined;
 }
 
-function positive(env: Environment, limit: Limit, pattern: RegExp): number {
-  const value = readNumber(env[limit.env], limit, pattern);
+function positive(env: Environment, limit: Limit): number {
+  const value = readNumber(env[limit.env], limit);
   return value !== undefined && value > 0 ? value : limit.fallback;
+}
+
+/** Whether a value of the limit's variable counts, for a job of some skill at least. */
+export function isUsable(text: string, limit: Limit): boolean {
+  const value = readNumber(text, limit);
+  return value !== undefined && (value > 0 || limit === IDLE_SECS);
 }
 
 /** The hard window where none was set: at least the floor, and a margin above the caller's own worker cap. */
 function hardFallbackSecs(env: Environment): number {
-  const worker = readNumber(env[WORKER_HARD_ENV], HARD_SECS, DECIMAL) ?? 0;
+  const worker = readNumber(env[WORKER_HARD_ENV], HARD_SECS) ?? 0;
   return Math.min(Math.max(HARD_SECS.fallback, worker + WORKER_HARD_MARGIN_SECS), HARD_SECS.max);
 }
 
 function idleFromEnvironment(env: Environment, skill: string): number | null {
-  const value = readNumber(env[IDLE_SECS.env], IDLE_SECS, DECIMAL);
+  const value = readNumber(env[IDLE_SECS.env], IDLE_SECS);
   if (value === 0 && skill === IDLE_OFF_SKILL) return null;
   return value !== undefined && value > 0 ? value : IDLE_SECS.fallback;
 }
@@ -76,15 +80,15 @@ export function supervisionFor(
   const idle = overrides.idle_secs;
   return {
     idle: idle === undefined ? idleFromEnvironment(env, skill) : idle === 0 ? null : idle,
-    hard: overrides.hard_secs ?? positive(env, { ...HARD_SECS, fallback: hardFallbackSecs(env) }, DECIMAL),
-    log_max: overrides.log_max_bytes ?? positive(env, LOG_MAX_BYTES, INTEGER),
-    result_max: overrides.result_max_bytes ?? positive(env, RESULT_MAX_BYTES, INTEGER),
-    poll: positive(env, POLL_SECS, DECIMAL),
-    grace: overrides.grace_secs ?? positive(env, GRACE_SECS, DECIMAL),
+    hard: overrides.hard_secs ?? positive(env, { ...HARD_SECS, fallback: hardFallbackSecs(env) }),
+    log_max: overrides.log_max_bytes ?? positive(env, LOG_MAX_BYTES),
+    result_max: overrides.result_max_bytes ?? positive(env, RESULT_MAX_BYTES),
+    poll: positive(env, POLL_SECS),
+    grace: overrides.grace_secs ?? positive(env, GRACE_SECS),
   };
 }
 
 /** The cap on a read of a file that belongs to no job, in bytes. */
 export function resultCapFrom(env: Environment): number {
-  return positive(env, RESULT_MAX_BYTES, INTEGER);
+  return positive(env, RESULT_MAX_BYTES);
 }

@@ -15,6 +15,15 @@ export const skillFilter = z.optional(
   z.string().check(z.minLength(1), z.describe('Look for the jobs only among those of this skill.')),
 );
 
+/** What narrows a question about many jobs. */
+export const jobFilter = {
+  skill: skillFilter,
+  run_id: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs of this run.'))),
+  label: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs with this label.'))),
+  state: z.optional(z.enum(JOB_STATES).check(z.describe('Only jobs in this state.'))),
+};
+export type JobFilter = z.output<z.ZodMiniObject<typeof jobFilter>>;
+
 export const seconds = (description: string) =>
   z.number().check(z.gte(0), z.lte(MAX_TIMER_SECS), z.describe(description));
 

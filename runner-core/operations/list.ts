@@ -1,10 +1,9 @@
 import { resolve, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { settle } from '../engine/index.ts';
-import { JOB_STATES } from '../job/state.ts';
 import { jobsIn, runFolders } from '../store/find.ts';
 import { jobIdOf, readMeta } from '../store/job-dir.ts';
-import { type JobRow, jobRow, skillFilter } from './fields.ts';
+import { type JobFilter, type JobRow, jobFilter, jobRow } from './fields.ts';
 import { type Caller, defineOperation } from './operation.ts';
 import { describeJob } from './report.ts';
 
@@ -18,10 +17,7 @@ export const list = defineOperation({
   description:
     'Finds jobs on this machine again, newest first: after a restart, after a compaction, or whenever the ids were lost. Narrow it by label, run, skill, state, or the folder they ran in. Then wait_jobs for those that run, job_result or job_log for the others.',
   input: z.strictObject({
-    skill: skillFilter,
-    run_id: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs of this run.'))),
-    label: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs with this label.'))),
-    state: z.optional(z.enum(JOB_STATES).check(z.describe('Only jobs in this state.'))),
+    ...jobFilter,
     folder: z.optional(
       z
         .string()
@@ -56,16 +52,9 @@ export const list = defineOperation({
   },
 });
 
-interface Filter {
-  readonly skill?: string | undefined;
-  readonly run_id?: string | undefined;
-  readonly label?: string | undefined;
-  readonly folder?: string | undefined;
-}
-
 /** Job directories that fit the filter, newest first: ids begin with the time of the start. */
 function* candidates(
-  { skill, run_id, label, folder }: Filter,
+  { skill, run_id, label, folder }: Omit<JobFilter, 'state'> & { folder?: string | undefined },
   cursor: string | undefined,
   caller: Caller,
 ): Generator<string> {

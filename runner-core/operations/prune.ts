@@ -5,7 +5,7 @@ import { isTerminal } from '../job/state.ts';
 import { jobsIn, runFolders } from '../store/find.ts';
 import { jobIdOf, readMeta } from '../store/job-dir.ts';
 import { lastTouchedMs } from '../store/remove-job.ts';
-import { skillFilter } from './fields.ts';
+import { jobFilter } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import { dryRun, type RemovedRow, removedRow, removeJobOf } from './remove.ts';
 
@@ -30,9 +30,7 @@ export const prune = defineOperation({
           ),
         ),
     ),
-    skill: skillFilter,
-    run_id: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs of this run.'))),
-    label: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs with this label.'))),
+    ...jobFilter,
     state: z.optional(z.enum(PRUNABLE).check(z.describe('Only jobs in this state.'))),
     dry_run: dryRun,
   }),

@@ -2,8 +2,7 @@ import * as z from 'zod/mini';
 import { messageOf } from '../errors.ts';
 import { bytesIn } from '../store/remove-job.ts';
 import { jobRefs, jobRow, skillFilter, unknownRefs } from './fields.ts';
-import type { Caller } from './operation.ts';
-import { defineOperation } from './operation.ts';
+import { type Caller, defineOperation } from './operation.ts';
 import { removalOf, remove as removeNow } from './removal.ts';
 import { describeJob, type FoundJob, findJobs } from './report.ts';
 

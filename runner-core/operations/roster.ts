@@ -6,7 +6,7 @@ import { jobsIn, runFolders } from '../store/find.ts';
 import { fileOf, jobIdOf, readMeta } from '../store/job-dir.ts';
 import { candidateBases } from '../store/roots.ts';
 import { lastLine } from './excerpt.ts';
-import type { JobRow } from './fields.ts';
+import type { JobFilter, JobRow } from './fields.ts';
 import type { Caller } from './operation.ts';
 import { describeJob } from './report.ts';
 
@@ -16,13 +16,6 @@ const TICK_MS = 5000;
 const GATHER_MS = 200;
 /** The system's watchers are limited (fs.inotify.max_user_watches); beyond these the tick has to do. */
 const WATCHERS_MAX = 400;
-
-export interface RosterFilter {
-  readonly skill?: string | undefined;
-  readonly run_id?: string | undefined;
-  readonly label?: string | undefined;
-  readonly state?: string | undefined;
-}
 
 export interface RosterJob extends JobRow {
   readonly last_line: string | null;
@@ -40,11 +33,7 @@ export interface Roster {
 }
 
 /** Opens a roster; `onChange` is called whenever `rows` gives something new. */
-export async function openRoster(
-  filter: RosterFilter,
-  caller: Caller,
-  onChange: () => void,
-): Promise<Roster> {
+export async function openRoster(filter: JobFilter, caller: Caller, onChange: () => void): Promise<Roster> {
   const roster = new LiveRoster(filter, caller, onChange);
   await roster.refresh();
   return roster;
@@ -54,7 +43,7 @@ export async function openRoster(
 type News = { readonly kind: 'all' } | { readonly kind: 'job' | 'grown'; readonly jobDir: string };
 
 class LiveRoster implements Roster {
-  readonly #filter: RosterFilter;
+  readonly #filter: JobFilter;
   readonly #caller: Caller;
   readonly #onChange: () => void;
   readonly #jobs = new Map<string, RosterJob>();
@@ -66,7 +55,7 @@ class LiveRoster implements Roster {
   #working: Promise<void> | undefined;
   #closed = false;
 
-  constructor(filter: RosterFilter, caller: Caller, onChange: () => void) {
+  constructor(filter: JobFilter, caller: Caller, onChange: () => void) {
     this.#filter = filter;
     this.#caller = caller;
     this.#onChange = onChange;

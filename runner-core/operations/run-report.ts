@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { settle } from '../engine/index.ts';
-import { isTerminal, JOB_STATES } from '../job/state.ts';
+import { isTerminal } from '../job/state.ts';
 import { fileOf, readMeta, readOutcome } from '../store/job-dir.ts';
 import { lstatIfAny } from '../store/owned-file.ts';
 import { logTail } from './excerpt.ts';
-import { type JobRow, jobRow, skillFilter, unknownRefs } from './fields.ts';
+import { type JobFilter, type JobRow, jobFilter, jobRow, unknownRefs } from './fields.ts';
 import { list } from './list.ts';
 import { type Caller, defineOperation } from './operation.ts';
 import { describeJob, findJobs } from './report.ts';
@@ -44,10 +44,7 @@ export const report = defineOperation({
     'What became of the jobs of a run, or of all: when each ran, how it ended and why, the end of its log. With --html as a page of one file.',
   input: z.strictObject({
     jobs: z.optional(z.array(z.string().check(z.minLength(1))).check(z.describe('Only these jobs.'))),
-    skill: skillFilter,
-    run_id: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs of this run.'))),
-    label: z.optional(z.string().check(z.minLength(1), z.describe('Only jobs with this label.'))),
-    state: z.optional(z.enum(JOB_STATES).check(z.describe('Only jobs in this state.'))),
+    ...jobFilter,
     limit: z.optional(
       z.int().check(z.gt(0), z.lte(LIMIT_MAX), z.describe(`At most so many, the newest (${LIMIT_DEFAULT}).`)),
     ),
@@ -73,14 +70,7 @@ export const report = defineOperation({
   },
 });
 
-interface Filter {
-  readonly skill?: string | undefined;
-  readonly run_id?: string | undefined;
-  readonly label?: string | undefined;
-  readonly state?: JobRow['state'] | undefined;
-}
-
-async function named(refs: readonly string[], { skill, run_id, label, state }: Filter, caller: Caller) {
+async function named(refs: readonly string[], { skill, run_id, label, state }: JobFilter, caller: Caller) {
   const { found, unknown } = findJobs(refs, caller, skill);
   const all = await Promise.all(
     found.map(async (job) => describeJob(job, await settle(job.jobDir, caller.entry))),
@@ -94,7 +84,7 @@ async function named(refs: readonly string[], { skill, run_id, label, state }: F
   return { rows, unknown, more: false };
 }
 
-async function listed(filter: Filter & { limit: number }, caller: Caller) {
+async function listed(filter: JobFilter & { limit: number }, caller: Caller) {
   const { jobs, more } = await list.run(filter, caller);
   return { rows: jobs, more };
 }

@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { leaseRecord } from '../job/records.ts';
 import { RECORD_READ_CAP } from '../limits.ts';
-import { claimFile, readOwned, unlinkQuietly } from './owned-file.ts';
+import { claimFile, namesIn, readOwned, unlinkQuietly } from './owned-file.ts';
 
 /** Who may act for a job: its supervisor holds number 0, whoever takes over from a dead holder the next one. */
 export interface Lease {
@@ -15,18 +14,9 @@ const NAME = /^\.lease-(\d+)$/;
 
 /** The highest lease of the job. Number 0 has no file: its holder is in the `pid` record. */
 export function currentLease(jobDir: string): Lease {
-  const numbers = names(jobDir).map((name) => Number(NAME.exec(name)?.[1] ?? 0));
+  const numbers = namesIn(jobDir).map((name) => Number(NAME.exec(name)?.[1] ?? 0));
   const number = Math.max(0, ...numbers);
   return { number, holder: number === 0 ? undefined : readHolder(jobDir, number) };
-}
-
-function names(jobDir: string): string[] {
-  try {
-    return readdirSync(jobDir);
-  } catch {
-    // Gone, or closed to us: nobody holds anything there.
-    return [];
-  }
 }
 
 function readHolder(jobDir: string, number: number): Lease['holder'] {

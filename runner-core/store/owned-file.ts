@@ -6,6 +6,7 @@ import {
   linkSync,
   lstatSync,
   openSync,
+  readdirSync,
   readSync,
   rmdirSync,
   rmSync,
@@ -191,6 +192,16 @@ export function claimFile(path: string, data: Buffer | string): void {
   }
 }
 
+/** Names in a directory; none where it is gone, closed to us, or no directory. */
+export function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    // Whoever asks looks for something of ours: there is nothing of it there.
+    return [];
+  }
+}
+
 export function unlinkQuietly(path: string): void {
   try {
     unlinkSync(path);
@@ -204,7 +215,7 @@ export function removeJobDir(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }
 
-/** Takes back a directory that was just claimed; one that is no longer empty stays. */
+/** Removes a directory unless there is something in it. */
 export function removeEmptyDir(path: string): void {
   try {
     rmdirSync(path);

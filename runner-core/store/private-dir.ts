@@ -4,7 +4,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
 import { isJobId, isSafeToken } from '../job/id.ts';
 import { platform } from '../platform/index.ts';
-import { lstatIfAny } from './owned-file.ts';
+import { lstatIfAny, namesIn } from './owned-file.ts';
 
 /** Throws `invalid` unless `path` is a real directory, not a link, that the user owns. */
 export function assertOwnedDir(path: string): void {
@@ -40,30 +40,21 @@ function isTree(path: string): boolean {
   return lstatIfAny(path)?.isDirectory() ?? false;
 }
 
-function entries(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    // Not a directory, or closed to us: nothing of ours is in it.
-    return [];
-  }
-}
-
 /** What a sweep moved out of the way and is removing. */
 const SWEPT = /^\.sweep-/;
 
 /** A directory that holds jobs already, or nothing but empty directories that could become job trees. */
 function isPlainlyOurs(base: string, names: readonly string[]): boolean {
   // The name alone is no proof: many a project has a folder called jobs.
-  const isRun = (folder: string): boolean => entries(join(folder, 'jobs')).some(isJobId);
+  const isRun = (folder: string): boolean => namesIn(join(folder, 'jobs')).some(isJobId);
   const holdsJobs = (name: string): boolean =>
-    isRun(join(base, name)) || entries(join(base, name)).some((run) => isRun(join(base, name, run)));
+    isRun(join(base, name)) || namesIn(join(base, name)).some((run) => isRun(join(base, name, run)));
   return (
     names.some(holdsJobs) ||
     names.every(
       (name) =>
         SWEPT.test(name) ||
-        (isSafeToken(name) && isTree(join(base, name)) && entries(join(base, name)).length === 0),
+        (isSafeToken(name) && isTree(join(base, name)) && namesIn(join(base, name)).length === 0),
     )
   );
 }

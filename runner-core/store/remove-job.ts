@@ -1,27 +1,18 @@
-import { lstatSync, readdirSync, rmdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { lstatIfAny } from './owned-file.ts';
+import { lstatIfAny, namesIn, removeEmptyDir } from './owned-file.ts';
 import { renameOver } from './patient.ts';
 
 /** When anything last happened in a job directory, epoch ms. */
 export function lastTouchedMs(jobDir: string): number {
-  const times = entries(jobDir).map((name) => lstatIfAny(join(jobDir, name))?.mtimeMs ?? 0);
+  const times = namesIn(jobDir).map((name) => lstatIfAny(join(jobDir, name))?.mtimeMs ?? 0);
   return Math.max(0, ...times);
 }
 
 /** Bytes of the files in a job directory. */
 export function bytesIn(jobDir: string): number {
-  return entries(jobDir).reduce((sum, name) => sum + (lstatIfAny(join(jobDir, name))?.size ?? 0), 0);
-}
-
-function entries(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    // Gone, or closed to us.
-    return [];
-  }
+  return namesIn(jobDir).reduce((sum, name) => sum + (lstatIfAny(join(jobDir, name))?.size ?? 0), 0);
 }
 
 /**
@@ -40,14 +31,6 @@ export async function removeJob(jobDir: string, mayGo: (jobDir: string) => boole
     return false;
   }
   await rm(doomed, { recursive: true, force: true });
-  for (const folder of [jobs, dirname(jobs)]) removeIfEmpty(folder);
+  for (const folder of [jobs, dirname(jobs)]) removeEmptyDir(folder);
   return true;
-}
-
-function removeIfEmpty(path: string): void {
-  try {
-    rmdirSync(path);
-  } catch {
-    // Other jobs are in it, or its keys: a sweep takes it along.
-  }
 }

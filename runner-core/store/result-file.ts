@@ -1,4 +1,5 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { messageOf } from '../errors.ts';
 import type { ResultEvidence } from '../job/classify.ts';
 import { jsonProblem } from '../job/json-problem.ts';
 import type { MetaRecord, ResultBaseline } from '../job/records.ts';
@@ -65,7 +66,7 @@ function readProblem(path: string, capBytes: number): string | undefined {
   try {
     return jsonProblem(readOwned(path, capBytes));
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, renameSync } from 'node:fs';
+import { lstatSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { SWEEP_AGE_MS } from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import { jobsIn } from './find.ts';
 import { recordedState } from './job-dir.ts';
-import { lstatIfAny } from './owned-file.ts';
+import { lstatIfAny, namesIn } from './owned-file.ts';
 
 const BREATHE_EVERY = 100;
 
@@ -26,7 +26,7 @@ export async function sweepRuns(
   isLive: IsLive,
   holdsOnlyRuns = true,
 ): Promise<boolean> {
-  const names = list(runsRoot);
+  const names = namesIn(runsRoot);
   // A few folders that take all the time must not keep the others from their turn for ever.
   const first = Math.floor(Math.random() * names.length);
   for (const [index, name] of [...names.slice(first), ...names.slice(0, first)].entries()) {
@@ -52,15 +52,6 @@ async function sweepRun(runsRoot: string, name: string, isLive: IsLive): Promise
   else renameSync(doomed, folder);
 }
 
-function list(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    // Not a directory, or closed to us: nothing to sweep there.
-    return [];
-  }
-}
-
 function holdsJobs(folder: string): boolean {
   return lstatIfAny(join(folder, 'jobs'))?.isDirectory() ?? false;
 }
@@ -76,7 +67,7 @@ async function isExpired(folder: string, isLive: IsLive): Promise<boolean> {
   for (const jobDir of jobsIn(folder)) {
     // A directory just claimed has no record in it yet.
     if (isYoung(jobDir)) return false;
-    if (list(jobDir).some((name) => isYoung(join(jobDir, name)))) return false;
+    if (namesIn(jobDir).some((name) => isYoung(join(jobDir, name)))) return false;
     // A torn status says nothing about the worker.
     if (!isTerminal(recordedState(jobDir)) && (await isLive(jobDir))) return false;
   }

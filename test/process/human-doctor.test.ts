@@ -132,6 +132,14 @@ describe('names the cure where', () => {
     });
   });
 
+  test('a number of bytes is written as none that a job would take', async ({ temp }) => {
+    const { of } = await examine(temp, { CE_PEER_LOG_MAX_BYTES: '1e3', CE_PEER_GRACE_SECS: '1e3' });
+    expect(of('environment', 'warning')).toMatchObject({
+      detail: 'CE_PEER_LOG_MAX_BYTES="1e3" is not usable; 10485760 is in force',
+      remedy: expect.stringContaining('positive whole number'),
+    });
+  });
+
   test('only the one file of the program is there', async ({ temp }) => {
     const alone = temp.at('alone/peer-jobs.mjs');
     mkdirSync(dirname(alone));

@@ -1,18 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Caller, RunnerError } from '../../index.ts';
-
-/** What the filter of `watch` may say. */
-export interface WatchFilter {
-  readonly skill?: string | undefined;
-  readonly run_id?: string | undefined;
-  readonly label?: string | undefined;
-  readonly state?: string | undefined;
-}
+import { type Caller, type JobFilter, RunnerError } from '../../index.ts';
 
 /** The view is a bundle of its own, since its terminal library is larger than everything else together. */
-export async function openWatch(filter: WatchFilter, caller: Caller): Promise<void> {
+export async function openWatch(filter: JobFilter, caller: Caller): Promise<void> {
   const path = join(dirname(caller.entry), 'watch.mjs');
   if (!existsSync(path)) {
     throw new RunnerError(

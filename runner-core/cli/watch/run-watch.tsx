@@ -1,5 +1,5 @@
 import { render } from 'ink';
-import { type Caller, forPeople, type RosterFilter, reap } from '../../index.ts';
+import { type Caller, forPeople, type JobFilter, reap } from '../../index.ts';
 import { standardOutput } from '../terminal.ts';
 import { View } from './view.tsx';
 
@@ -8,7 +8,7 @@ const OTHER_SCREEN = '\u001b[?1049h\u001b[H';
 const FIRST_SCREEN = '\u001b[?1049l';
 
 /** The full-screen view, until it is left. Jobs are only touched where a reap was asked for and confirmed. */
-export async function runWatch(filter: RosterFilter, caller: Caller): Promise<void> {
+export async function runWatch(filter: JobFilter, caller: Caller): Promise<void> {
   const listeners = new Set<() => void>();
   const openRoster = await forPeople.openRoster();
   const roster = await openRoster(filter, caller, () => {

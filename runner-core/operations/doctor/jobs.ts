@@ -1,5 +1,4 @@
 /** What dead jobs left behind. Looks only: nothing is settled, ended or removed. */
-import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isElsewhere, isLive } from '../../engine/index.ts';
 import { isTerminal } from '../../job/state.ts';
@@ -8,7 +7,7 @@ import { platform } from '../../platform/index.ts';
 import { jobsIn, runFolders } from '../../store/find.ts';
 import { isOwnJobDir, jobIdOf, recordedState } from '../../store/job-dir.ts';
 import { currentLease } from '../../store/lease.ts';
-import { lstatIfAny } from '../../store/owned-file.ts';
+import { lstatIfAny, namesIn } from '../../store/owned-file.ts';
 import { processesOf } from '../../store/processes.ts';
 import { bytesIn, lastTouchedMs } from '../../store/remove-job.ts';
 import { supervisorOf } from '../../supervisor/settle.ts';
@@ -117,7 +116,7 @@ function unstarted(jobs: readonly string[]): Finding[] {
 function litter(runs: readonly string[]): Finding[] {
   const folders = new Set([...runs.map((run) => dirname(run)), ...runs.map((run) => join(run, 'jobs'))]);
   const found = [...folders].flatMap((folder) =>
-    names(folder)
+    namesIn(folder)
       .filter((name) => /^\.(sweep|remove)-/.test(name))
       .map((name) => join(folder, name))
       .filter((path) => Date.now() - (lstatIfAny(path)?.ctimeMs ?? Date.now()) > LITTER_MS),
@@ -126,15 +125,6 @@ function litter(runs: readonly string[]): Finding[] {
   return [
     warning('litter', `${found.length} half-removed folders: ${some(found)}`, `Remove them: ${some(found)}`),
   ];
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // Gone, or closed to us.
-    return [];
-  }
 }
 
 function old(settled: readonly string[]): Finding[] {

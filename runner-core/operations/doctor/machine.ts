@@ -3,6 +3,7 @@ import { existsSync, statSync, watch } from 'node:fs';
 import { arch, release, type as systemType, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { isUsable } from '../../job/windows.ts';
 import * as limits from '../../limits.ts';
 import { platform } from '../../platform/index.ts';
 import { loadLinuxApi } from '../../platform/linux-api.ts';
@@ -106,18 +107,15 @@ export function environmentFindings(env: Caller['env']): Finding[] {
     .filter(isLimit)
     .flatMap((limit) => {
       const text = env[limit.env];
-      if (text === undefined) return [];
-      const value = /^\s*[+]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
-      const off = value === 0 && limit.env === limits.IDLE_SECS.env;
-      return off || (value > 0 && value <= limit.max)
-        ? []
-        : [
-            warning(
-              'environment',
-              `${limit.env}=${JSON.stringify(text)} is not usable; ${limit.fallback} is in force`,
-              `Unset ${limit.env}, or give it a positive number of at most ${limit.max}.`,
-            ),
-          ];
+      if (text === undefined || isUsable(text, limit)) return [];
+      const number = limit.unit === 'bytes' ? 'whole number' : 'number';
+      return [
+        warning(
+          'environment',
+          `${limit.env}=${JSON.stringify(text)} is not usable; ${limit.fallback} is in force`,
+          `Unset ${limit.env}, or give it a positive ${number} of at most ${limit.max}.`,
+        ),
+      ];
     });
   const inside = env[limits.JOB_ID_ENV];
   return [
