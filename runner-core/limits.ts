@@ -100,7 +100,9 @@ export const LEFTOVER_GRACE_MS = 1000;
 
 /** A supervisor on another host writes its heartbeat this often, */
 export const HEARTBEAT_MS = 5000;
-/** and one that has not for this long (four beats) may be gone: then its engine is asked. */
+/** one that has missed a beat has its engine asked, which may have seen it end; */
+export const HEARTBEAT_DOUBT_MS = 8000;
+/** and without a beat for this long it counts as gone, if the engine says that the job has ended. */
 export const HEARTBEAT_STALE_MS = 20_000;
 /** It looks this often whether somebody wants the job reaped: the fallback where no signal reaches it. */
 export const REAP_LOOK_MS = 1000;
@@ -110,5 +112,7 @@ export const ENGINE_ASK_MS = 5000;
 export const ENGINE_SUBMIT_MS = 20_000;
 /** What an engine said is good for this long in one process: so often does a wait for a queued job ask. */
 export const ENGINE_FRESH_MS = 10_000;
-/** A submission whose sender cannot be seen may still be on its way for this long. */
+/** A submission whose sender cannot be seen may still be on its way for this long, */
 export const SUBMISSION_ABROAD_MS = 60_000;
+/** and that of one who is gone for this long: the program that he ran may have outlived him. */
+export const SUBMISSION_ORPHAN_MS = 10_000;

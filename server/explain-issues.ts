@@ -12,7 +12,10 @@ export function explainIssues(issues: readonly Issue[], schema: JsonSchema, inpu
 function explain(issue: Issue, schema: JsonSchema, input: unknown): string {
   const taken = Object.keys(schema.properties ?? {}).join(', ');
   if (issue.code === 'unrecognized_keys') {
-    return `unknown argument ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}: this tool takes ${taken}`;
+    const unknown = issue.keys.map((key) => JSON.stringify(key)).join(', ');
+    const [part] = issue.path.map(String);
+    if (part === undefined) return `unknown argument ${unknown}: this tool takes ${taken}`;
+    return `unknown ${unknown} in ${part}: it takes ${Object.keys(schema.properties?.[part]?.properties ?? {}).join(', ')}`;
   }
   if (issue.path.length === 0) return `the arguments must be an object with ${taken}`;
   const given = valueAt(input, issue.path);

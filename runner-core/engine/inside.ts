@@ -1,4 +1,5 @@
 /** A supervisor inside a job of Slurm: in the foreground, with the job directory as all that it is told. */
+import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
@@ -55,6 +56,7 @@ async function runClaimed(jobDir: string, engineId: string, term: Term): Promise
   try {
     const spec = supervisorSpec.parse(JSON.parse(takeLaunchSpec(jobDir)));
     if (spec.mode !== 'start') throw new Error('the spec is none of a start');
+    requireFolder(spec.cwd);
     const own = Object.entries(process.env).map(([name, value = '']): [string, string] => [name, value]);
     const env = workerEnvironment(spec.env, own);
     // The directory may have another name here.
@@ -75,7 +77,8 @@ async function runClaimed(jobDir: string, engineId: string, term: Term): Promise
   }
   if (supervised) {
     const reaping = setInterval(() => {
-      if (isAskedToReap(jobDir)) term.raise();
+      // A record that somebody else has written is final: what it tells of must not run on.
+      if (isAskedToReap(jobDir) || isTerminal(recordedState(jobDir))) term.raise();
     }, REAP_LOOK_MS);
     const watched = supervise({
       ...supervised,
@@ -87,6 +90,12 @@ async function runClaimed(jobDir: string, engineId: string, term: Term): Promise
     clearInterval(reaping);
   }
   clearInterval(pulse);
+}
+
+/** A folder that is not there would be taken for a program that is not (spawn(3) says ENOENT for both). */
+function requireFolder(cwd: string): void {
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`there is no folder ${cwd} on ${node}; is it shared with the nodes?`);
 }
 
 /** A beat that fails is made up for by the next one. */

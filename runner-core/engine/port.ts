@@ -9,8 +9,8 @@ export type EngineName = (typeof ENGINES)[number];
 export interface StartRequest {
   /** The file that runs supervisors. */
   readonly entry: string;
-  /** Of the caller; the worker inherits it. */
-  readonly env: Readonly<Record<string, string>>;
+  /** Of the caller, for the engine's own programs. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly supervision: Supervision;
   readonly slurm: SlurmOptions | undefined;
 }
@@ -20,6 +20,7 @@ export interface StartOrder {
   readonly jobDir: string;
   readonly argv: readonly string[];
   readonly cwd: string;
+  /** The worker's. */
   readonly env: Readonly<Record<string, string>>;
 }
 

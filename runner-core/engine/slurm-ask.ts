@@ -18,6 +18,8 @@ import {
 } from './slurm-commands.ts';
 import type { Heard } from './slurm-states.ts';
 
+/** A submission that is on its way is looked for this often. */
+const BY_NAME_FRESH_MS = 2000;
 /** Questions that come this close together are one. */
 const GATHER_MS = 20;
 
@@ -84,10 +86,19 @@ async function squeue(
   return { why: whyNot('squeue', ran) };
 }
 
-/** The job of the user's that has this name: the last, if there are several. Undefined where there is none. */
-export async function findByName(name: string): Promise<QueueRow | { why: string } | undefined> {
-  const asked = await squeue({ uid: ownUid(), name });
-  return 'why' in asked ? asked : asked.rows.filter((row) => row.name === name).at(-1);
+type FoundByName = QueueRow | { why: string } | undefined;
+
+const found = new Map<string, { readonly answer: Promise<FoundByName>; readonly atMs: number }>();
+
+/** The job of the user's that has this name, as of 2 s ago at the most. Undefined where there is none. */
+export function findByName(name: string): Promise<FoundByName> {
+  const known = found.get(name);
+  if (known && performance.now() - known.atMs < BY_NAME_FRESH_MS) return known.answer;
+  const answer = squeue({ uid: ownUid(), name }).then((asked) =>
+    'why' in asked ? asked : asked.rows.find((row) => row.name === name),
+  );
+  found.set(name, { answer, atMs: performance.now() });
+  return answer;
 }
 
 async function accountingOf(id: string, jobId: string): Promise<string | undefined> {

@@ -51,7 +51,8 @@ function shellWord(word: string): string {
 
 /** The id in the answer of `sbatch --parsable`: `ID`, or `ID;CLUSTER`. */
 export function submittedId(stdout: string): string | undefined {
-  return /^(\d+)(?:;\S*)?$/.exec(stdout.trim())?.[1];
+  // A plugin of the site may have had its say before.
+  return /^(\d+)(?:;\S*)?$/.exec(stdout.trim().split('\n').at(-1) ?? '')?.[1];
 }
 
 /** What sbatch says where the job may have got through all the same, or may yet. */

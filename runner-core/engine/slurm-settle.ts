@@ -3,7 +3,12 @@ import { classify } from '../job/classify.ts';
 import type { EngineClaim, EngineRecord } from '../job/records.ts';
 import { isTerminal, type JobState, type Verdict } from '../job/state.ts';
 import { supervisionFor } from '../job/windows.ts';
-import { HEARTBEAT_STALE_MS, SUBMISSION_ABROAD_MS } from '../limits.ts';
+import {
+  HEARTBEAT_DOUBT_MS,
+  HEARTBEAT_STALE_MS,
+  SUBMISSION_ABROAD_MS,
+  SUBMISSION_ORPHAN_MS,
+} from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import {
   engineOutput,
@@ -59,12 +64,17 @@ export async function settleAs(
     case 'unrun':
       return (await settleUnrun(jobDir, found.verdict)) ?? 'running';
     case 'lost':
-      return record(jobDir, judge(evident(jobDir, verdictOn(found.heard, true))));
+      return record(jobDir, judge(evident(jobDir, named(jobDir, verdictOn(found.heard, true)))));
   }
 }
 
 /** What there is of a job that has no record of its end. */
 export async function look(jobDir: string): Promise<Found> {
+  // All that is looked at for a job that runs as it should.
+  if (beatWithin(jobDir, HEARTBEAT_DOUBT_MS)) {
+    hear(jobDir, { state: 'RUNNING', detail: null });
+    return { kind: 'alive' };
+  }
   const engine = readEngine(jobDir);
   const claim = readClaim(jobDir);
   if (claim?.by === 'caller') return { kind: 'unrun', verdict: claim.verdict ?? NEVER_BEGAN };
@@ -78,20 +88,18 @@ async function lookAtBegun(
   engine: EngineRecord | undefined,
   claim: EngineClaim,
 ): Promise<Found> {
-  if (isFresh(heartbeatAgeMs(jobDir, { exact: false }))) {
-    hear(jobDir, { state: 'RUNNING', detail: null });
-    return { kind: 'alive' };
-  }
   const id = claim.engine_id ?? engine?.engine_id;
   const heard: Heard = id ? await askOf(jobDir, id, engine) : { kind: 'unknown', accounting: undefined };
   if (isAlive(jobDir, heard, 'no heartbeat from its supervisor')) return { kind: 'alive' };
   // The clocks of two hosts may differ; that of the file server is one.
-  if (!isSeenToEnd(heard) && isFresh(heartbeatAgeMs(jobDir, { exact: true }))) return { kind: 'alive' };
+  if (!isSeenToEnd(heard) && beatWithin(jobDir, HEARTBEAT_STALE_MS, { exact: true }))
+    return { kind: 'alive' };
   return { kind: 'lost', heard };
 }
 
-function isFresh(ageMs: number | undefined): boolean {
-  return ageMs !== undefined && Math.abs(ageMs) < HEARTBEAT_STALE_MS;
+function beatWithin(jobDir: string, withinMs: number, clock = { exact: false }): boolean {
+  const ageMs = heartbeatAgeMs(jobDir, clock);
+  return ageMs !== undefined && Math.abs(ageMs) < withinMs;
 }
 
 async function lookAtQueued(jobDir: string, engine: EngineRecord | undefined): Promise<Found> {
@@ -109,10 +117,11 @@ async function lookAtQueued(jobDir: string, engine: EngineRecord | undefined): P
 
 /** The number of a submission that nobody knows to have arrived, or what that makes of the job. */
 async function findAgain(jobDir: string, engine: EngineRecord | undefined): Promise<string | Found> {
-  const abroad = engine ? await isAbroad(engine) : false;
-  const found = engine && (await findSubmission(jobDir, engine));
+  const abroad = await isAbroad(jobDir, engine);
+  const found = await findSubmission(jobDir, engine);
   if (found && 'id' in found) return found.id;
-  if (found) hear(jobDir, { state: null, detail: `not known whether Slurm took it: ${found.why}` });
+  const detail = found ? `not known whether Slurm took it: ${found.why}` : 'on its way to Slurm';
+  hear(jobDir, { state: null, detail });
   if (found || abroad) return { kind: 'alive' };
   return {
     kind: 'unrun',
@@ -123,14 +132,15 @@ async function findAgain(jobDir: string, engine: EngineRecord | undefined): Prom
   };
 }
 
-/** Whether the one who submits a job may still be at it. */
-async function isAbroad({ submitter, claimed_at }: EngineRecord): Promise<boolean> {
-  const ageMs = Date.now() - Date.parse(claimed_at ?? '');
+/** Whether a submission may still arrive. */
+async function isAbroad(jobDir: string, engine: EngineRecord | undefined): Promise<boolean> {
+  const ageMs = Math.abs(Date.now() - (lstatIfAny(fileOf(jobDir, 'engine'))?.mtimeMs ?? 0));
+  const submitter = engine?.submitter;
   if (submitter?.pid && submitter.host === hostname()) {
     const at = await platform.whereabouts(submitter.pid, submitter.identity ?? undefined);
-    if (at.state === 'gone') return false;
+    if (at.state === 'gone') return ageMs < SUBMISSION_ORPHAN_MS;
   }
-  return Math.abs(ageMs) < SUBMISSION_ABROAD_MS;
+  return ageMs < SUBMISSION_ABROAD_MS;
 }
 
 /** What Slurm says of a job. Of one that it does not know, only the Slurm that it was given to can say that. */
@@ -173,6 +183,14 @@ export async function settleUnrun(jobDir: string, verdict: Verdict): Promise<Job
   const claim = readClaim(jobDir);
   if (!taken && claim?.by !== 'caller') return undefined;
   return record(jobDir, (taken ? undefined : claim?.verdict) ?? verdict);
+}
+
+/** What the cluster may not have ended with the supervisor: only control groups hold all of a job (cgroup.conf(5)). */
+function named(jobDir: string, verdict: Verdict): Verdict {
+  const proctrack = readEngine(jobDir)?.proctrack;
+  if (!proctrack || proctrack.includes('cgroup')) return verdict;
+  const node = readClaim(jobDir)?.host ?? 'its node';
+  return { ...verdict, reason: `${verdict.reason}; ${proctrack} may have left processes of it on ${node}` };
 }
 
 /** Records the end of a job whose supervisor is gone, for whoever knows that without asking. */

@@ -30,12 +30,18 @@ const ACTIVE = new Set([
 /** Said only when the node itself has reported that the batch script, which is our supervisor, has ended. */
 const SEEN_TO_END = new Set(['COMPLETED', 'FAILED', 'OUT_OF_MEMORY']);
 
+/** Its supervisor is the batch script: it ended without having taken the job. */
+const UNBEGUN: Readonly<Record<string, string>> = {
+  COMPLETED: 'its supervisor did not start',
+  FAILED: 'its supervisor could not be started',
+};
+
 const MEANINGS: Readonly<Record<string, string>> = {
   BOOT_FAIL: 'its node did not boot',
   CANCELLED: 'it was cancelled in Slurm',
-  COMPLETED: 'it ended without a record',
+  COMPLETED: 'its supervisor ended without a record',
   DEADLINE: 'its deadline in Slurm passed',
-  FAILED: 'it ended without a record',
+  FAILED: 'its supervisor was killed',
   NODE_FAIL: 'its node was lost',
   OUT_OF_MEMORY: 'it ran out of memory',
   PREEMPTED: 'it had to make room for another job',
@@ -63,8 +69,9 @@ export function verdictOn(heard: Exclude<Heard, { kind: 'cannot-tell' }>, begun:
       reason: `Slurm does not know the job any more, and it ended${when} without a record`,
     };
   }
-  const why = heard.kind === 'known' && heard.reason !== '' ? `, ${heard.reason}` : '';
-  const reason = `Slurm says ${words}${why}${when}: ${MEANINGS[state] ?? 'it ended'}`;
+  const why = heard.kind === 'known' && heard.reason !== '' ? ` (${heard.reason})` : '';
+  const meaning = (begun ? undefined : UNBEGUN[state]) ?? MEANINGS[state] ?? 'it ended';
+  const reason = `${meaning}${when}; Slurm says ${words}${why}`;
   return { state: state === 'TIMEOUT' ? 'timeout' : 'died-without-result', reason };
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../store/engine-files.ts';
 import { jobIdOf } from '../store/job-dir.ts';
 import type { Starting, StartOrder, StartRequest } from './port.ts';
-import { run } from './run-command.ts';
+import { type Ran, run } from './run-command.ts';
 import { askConfig, findByName } from './slurm-ask.ts';
 import {
   batchScript,
@@ -69,8 +69,9 @@ async function submit(
     markSubmitting(jobDir, record);
     writeLaunchSpec(jobDir, JSON.stringify({ mode: 'start', jobDir, argv, cwd, env: Object.entries(env) }));
   } catch (error) {
-    const problem = `cannot write what job ${jobId} needs into ${jobDir}: ${messageOf(error)}; make room there and start again`;
-    throw withdraw(jobDir, 'system', problem, error);
+    const why = `cannot write what job ${jobId} needs into ${jobDir}: ${messageOf(error)}; make room there and start again`;
+    withdraw(jobDir, why);
+    throw new RunnerError('system', why, { cause: error });
   }
   const said = await run('sbatch', sbatchArgs({ jobId, jobDir, timeLimitSecs, options }), {
     env: request.env,
@@ -82,29 +83,35 @@ async function submit(
     accept(jobDir, record, id);
     return;
   }
-  if (said.outcome === 'missing' || (said.outcome === 'exited' && isRefusal(said.stderr))) {
-    const why = said.outcome === 'missing' ? 'sbatch is not on PATH' : complaint(said.stderr);
-    throw withdraw(
-      jobDir,
-      'preflight',
-      `Slurm refused job ${jobId}: ${why}; nothing was submitted (job left never-started at ${jobDir})`,
-    );
+  const why = whyRefused(said);
+  if (!isCertain(said)) {
+    // It may have got through all the same. Where that cannot be told now, whoever asks next looks for it again.
+    hear(jobDir, { state: null, detail: `not known yet whether Slurm took it: ${why}` });
+    if (await findSubmission(jobDir, record)) return;
   }
-  // It may have got through all the same. Whoever asks next looks for it again; nobody submits it a second time.
-  const why =
-    said.outcome === 'timed-out' ? `no answer within ${ENGINE_SUBMIT_MS / 1000} s` : complaint(said.stderr);
-  hear(jobDir, { state: null, detail: `not known yet whether Slurm took it (${why})` });
-  await findSubmission(jobDir, record);
+  const problem = `Slurm did not take job ${jobId}: ${why}; nothing runs (job left never-started at ${jobDir})`;
+  if (withdraw(jobDir, problem)) throw new RunnerError('preflight', problem);
+}
+
+function isCertain({ outcome, stderr }: Ran): boolean {
+  return outcome === 'missing' || (outcome === 'exited' && isRefusal(stderr));
+}
+
+function whyRefused({ outcome, stderr }: Ran): string {
+  if (outcome === 'missing') return 'sbatch is not on PATH';
+  const said = complaint(stderr);
+  if (outcome === 'exited') return said || 'sbatch said nothing';
+  return `no answer within ${ENGINE_SUBMIT_MS / 1000} s${said === '' ? '' : ` (${said})`}`;
 }
 
 /** Undefined where Slurm has no job of this name; what it says where that cannot be told. */
 export async function findSubmission(
   jobDir: string,
-  record: EngineRecord,
+  record: EngineRecord | undefined,
 ): Promise<{ id: string } | { why: string } | undefined> {
   const found = await findByName(jobIdOf(jobDir));
   if (!found || 'why' in found) return found;
-  accept(jobDir, record, found.id);
+  if (record) accept(jobDir, record, found.id);
   return found;
 }
 
@@ -117,7 +124,7 @@ function accept(jobDir: string, record: EngineRecord, id: string): void {
   }
 }
 
-async function claimOf({ cluster, killWaitSecs }: ClusterConfig): Promise<EngineRecord> {
+async function claimOf({ cluster, killWaitSecs, proctrack }: ClusterConfig): Promise<EngineRecord> {
   return {
     schema_version: 1,
     engine: 'slurm',
@@ -126,23 +133,22 @@ async function claimOf({ cluster, killWaitSecs }: ClusterConfig): Promise<Engine
     claimed_at: formatMoment(new Date()),
     submitted_at: null,
     kill_wait_secs: killWaitSecs,
+    proctrack,
     submitter: { host: hostname(), pid: process.pid, identity: await platform.identify(process.pid) },
   };
 }
 
-/** Makes sure that the job never runs, whatever became of the submission, and that it was never started. */
-function withdraw(
-  jobDir: string,
-  kind: 'preflight' | 'system',
-  problem: string,
-  cause?: unknown,
-): RunnerError {
-  const verdict = { state: 'failed' as const, reason: problem };
+/**
+ * Makes sure that the job never runs, whatever may yet become of the submission, and leaves it never-started. False where
+ * it runs already.
+ */
+function withdraw(jobDir: string, reason: string): boolean {
   try {
-    takeClaim(jobDir, { by: 'caller', host: hostname(), verdict });
-    unmarkSubmitting(jobDir, problem);
+    if (!takeClaim(jobDir, { by: 'caller', host: hostname(), verdict: { state: 'failed', reason } }))
+      return false;
+    unmarkSubmitting(jobDir, reason);
   } catch {
-    // A full disk. What is there says that nothing was submitted; the next question settles it.
+    // A full disk: what lies there says that nothing was submitted, and the next question settles it.
   }
-  return new RunnerError(kind, problem, { cause });
+  return true;
 }

@@ -1,5 +1,4 @@
 import { readClaim, readEngine } from '../store/engine-files.ts';
-import { readPid } from '../store/job-dir.ts';
 import type { EngineStanding } from './port.ts';
 
 /** What engines said last of their jobs, for whoever describes them: a row must not ask anybody. */
@@ -21,7 +20,7 @@ export function standingOf(jobDir: string, isRunning: boolean): EngineStanding |
     name: record.engine,
     id: record.engine_id ?? claim?.engine_id ?? null,
     cluster: record.cluster ?? null,
-    host: readPid(jobDir)?.host ?? claim?.host ?? null,
+    host: claim?.by === 'supervisor' ? (claim.host ?? null) : null,
     // Its supervisor takes a moment to start.
     queued: isRunning && claim === undefined && said?.state !== 'RUNNING',
     state: said?.state ?? null,

@@ -98,6 +98,7 @@ export const engineRecord = z.looseObject({
   claimed_at: text,
   submitted_at: text,
   kill_wait_secs: count,
+  proctrack: text,
   submitter: z.nullish(z.looseObject({ host: text, pid: processId, identity: text })),
 });
 export type EngineRecord = z.infer<typeof engineRecord>;

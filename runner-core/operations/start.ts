@@ -65,7 +65,7 @@ async function startJob(plan: Plan, caller: Caller): Promise<Started> {
   const engine = await engineNamed(plan.engine);
   const starting = await engine.begin({
     entry: caller.entry,
-    env,
+    env: caller.env,
     supervision: plan.supervision,
     slurm: request.slurm,
   });
