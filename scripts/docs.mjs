@@ -62,6 +62,7 @@ const table = (head, rows) =>
 const firstSentence = (text) => `${text.split(/(?<=\.)\s/)[0].replace(/\.$/, '')}.`;
 
 const {
+  callOf,
   EXIT_MEANINGS,
   EXTRAS,
   flagMeaning,
@@ -74,7 +75,8 @@ const {
 } = await load(
   'sources',
   `
-  export { EXIT_MEANINGS, EXTRAS, flagMeaning, flagText } from './runner-core/cli/help.ts';
+  export { callOf, flagMeaning, flagText } from './runner-core/cli/command.ts';
+  export { EXIT_MEANINGS, EXTRAS } from './runner-core/cli/help.ts';
   export { inCommandNames, vocabulary } from './runner-core/cli/vocabulary.ts';
   export { VARIABLES } from './runner-core/variables.ts';
   export { TOOLS } from './server/tools.ts';
@@ -89,10 +91,6 @@ const { intendedDifferences } = await load(
 );
 const commands = await vocabulary();
 const tools = TOOLS.map((tool) => tool.definition());
-
-function usage(command) {
-  return `${command.operation.name}${command.words ? ` ${command.words.usage}` : ''}`;
-}
 
 function variables() {
   const listed = [
@@ -150,8 +148,8 @@ const regions = {
       ['command', 'what it does'],
       [
         ...commands.map((command) => [
-          code(usage(command)),
-          inCommandNames(firstSentence(command.operation.description)),
+          code(callOf(command)),
+          inCommandNames(firstSentence(command.description)),
         ]),
         ...EXTRAS.map(({ name, description }) => [code(name), firstSentence(description)]),
       ],
@@ -166,7 +164,7 @@ const regions = {
       .map((command) => {
         const flags = command.flags.map((flag) => [code(flagText(flag)), flagMeaning(flag)]);
         const shown = flags.length > 0 ? `\n\n${table(['flag', 'meaning'], flags)}` : '';
-        return `### ${code(usage(command))}\n\n${inCommandNames(command.operation.description)}${shown}`;
+        return `### ${code(callOf(command))}\n\n${inCommandNames(command.description)}${shown}`;
       })
       .join('\n\n'),
   'tools-in-full': () =>

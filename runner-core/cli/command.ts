@@ -22,6 +22,8 @@ export interface Flag {
   readonly repeatable: boolean;
   /** Whether its value is a number for the operation. */
   readonly numeric: boolean;
+  /** Whether the command cannot do without it. */
+  readonly required: boolean;
 }
 
 /** What a command line needs of an operation; a command that only people have may be nothing more. */
@@ -29,6 +31,9 @@ export type Declared = Pick<Operation, 'name' | 'description' | 'input'> & Parti
 
 export interface Command {
   readonly operation: Declared;
+  readonly description: string;
+  /** Names of flags. */
+  readonly required: readonly string[];
   readonly flags: readonly Flag[];
   /** Whether any of them is none of the operation's. */
   readonly hasOwnFlags: boolean;
@@ -36,7 +41,15 @@ export interface Command {
   readonly words: { readonly field: string; readonly usage: string; readonly required: boolean } | undefined;
 }
 
-const PLACEHOLDERS: Readonly<Record<string, string>> = { number: 'N', integer: 'N', string: 'TEXT' };
+/** By field, else by type. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  skill: 'NAME',
+  run_id: 'NAME',
+  label: 'NAME',
+  number: 'N',
+  integer: 'N',
+  string: 'TEXT',
+};
 
 function properties(operation: Declared): [string, Property][] {
   const schema = z.toJSONSchema(operation.input, { io: 'input' });
@@ -62,29 +75,59 @@ export const WORDS: Readonly<Record<string, string>> = {
 /** The field of a flag that is none of the operation's. */
 export const SHOWN = '';
 
+export function flagText(flag: Flag): string {
+  return flag.value === undefined ? `--${flag.name}` : `--${flag.name} ${flag.value}`;
+}
+
+/** What a flag does, and how often it is given. */
+export function flagMeaning({ description, required, repeatable }: Flag): string {
+  return `${required ? 'Required. ' : ''}${description}${repeatable ? ' May be repeated.' : ''}`;
+}
+
+/** How a command is called, its name first. */
+export function callOf(command: Command, flags = ''): string {
+  const needed = command.required.length > 0 ? command.flags.filter(({ required }) => required) : [];
+  const words = [...needed.map(flagText), flags, command.words?.usage ?? ''];
+  return [command.operation.name, ...words.filter(Boolean)].join(' ');
+}
+
 /** A flag that only the command line has: how something is shown, not what is asked for. */
 export type ShowFlag = Pick<Flag, 'name' | 'value' | 'description'>;
+
+/** In what the command differs from the operation that it performs. */
+export interface Presentation {
+  readonly flags?: readonly ShowFlag[];
+  /** Flags that only the command needs: a server has its own skill and run. */
+  readonly required?: readonly string[];
+  /** Where a command prints less than a tool answers. */
+  readonly description?: string;
+}
 
 /**
  * The command line of an operation, derived from its input, and with the flags that only this command has. The flags are
  * derived when they are asked for: most calls give none, and their schema takes longer to write down than a `status` to do.
  */
-export function commandOf(operation: Declared, own: readonly ShowFlag[] = []): Command {
+export function commandOf(operation: Declared, presentation: Presentation = {}): Command {
+  const { flags: own = [], required = [], description = operation.description } = presentation;
   const names = Object.keys(operation.input.shape);
   const words = names.find((name) => name in WORDS);
   let flags: readonly Flag[] | undefined;
   return {
     operation,
+    description,
+    required,
     words: words === undefined ? undefined : wordsOf(words, operation),
     hasOwnFlags: own.length > 0,
     get flags() {
-      flags ??= allFlags(operation, words, own);
+      flags ??= allFlags(operation, words, own).map((flag) =>
+        required.includes(flag.name) ? { ...flag, required: true } : flag,
+      );
       return flags;
     },
   };
 }
 
-const PLAIN = { repeatable: false, numeric: false } as const;
+const PLAIN = { repeatable: false, numeric: false, required: false } as const;
 
 function allFlags(operation: Declared, words: string | undefined, own: readonly ShowFlag[]): Flag[] {
   return [
@@ -131,7 +174,7 @@ function flagsOf(field: string, property: Property): Flag[] {
       if (parts.length > 0) {
         return parts.flatMap(([name, part]) => flagsOf(name, part).map((one) => ({ ...one, within: field })));
       }
-      const value = property.enum?.join('|') ?? PLACEHOLDERS[property.type ?? ''];
+      const value = property.enum?.join('|') ?? PLACEHOLDERS[field] ?? PLACEHOLDERS[property.type ?? ''];
       const numeric = property.type === 'number' || property.type === 'integer';
       return [flag(field.replaceAll('_', '-'), value, description, { numeric })];
     }

@@ -83,7 +83,7 @@ async function report(): Promise<CliCommand> {
       const { writePage } = await import('./people/report-page.ts');
       return withProblems(await writePage(made, file, caller.cwd), problems);
     },
-    REPORT_FLAGS,
+    { flags: REPORT_FLAGS },
   );
 }
 

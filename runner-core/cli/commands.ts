@@ -12,7 +12,8 @@ import {
   status,
   wait,
 } from '../index.ts';
-import type { Declared, ShowFlag } from './command.ts';
+import type { Declared, Presentation, ShowFlag } from './command.ts';
+import { nearest } from './nearest.ts';
 import { checkInput, type Invocation } from './parse.ts';
 import { type Answer, renderDeadline, renderList, renderStates, spacedJson } from './render.ts';
 import { type Output, standardOutput } from './terminal.ts';
@@ -20,8 +21,7 @@ import { type Output, standardOutput } from './terminal.ts';
 /** How an operation is done from the command line. */
 export interface CliCommand<D extends Declared = Declared> {
   readonly operation: D;
-  /** The flags that say how it is shown. */
-  readonly flags: readonly ShowFlag[];
+  readonly presentation: Presentation;
   run(invocation: Invocation, caller: Caller, output?: Output): Promise<Answer>;
 }
 
@@ -37,7 +37,7 @@ interface Doing<O> {
 export function define<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
   operation: Operation<I, O>,
   run: (input: z.output<I>, doing: Doing<z.output<O>>) => Promise<Answer>,
-  flags?: readonly ShowFlag[],
+  presentation?: Presentation,
 ): CliCommand<Operation>;
 /** For a command that is no operation: there is nothing to perform. */
 export function define<I extends z.ZodMiniObject>(
@@ -47,11 +47,11 @@ export function define<I extends z.ZodMiniObject>(
 export function define(
   operation: Declared & Partial<Operation>,
   run: (input: z.output<z.ZodMiniObject>, doing: Doing<never>) => Promise<Answer>,
-  flags: readonly ShowFlag[] = [],
+  presentation: Presentation = {},
 ): CliCommand {
   return {
     operation,
-    flags,
+    presentation,
     run: (invocation, caller, output = standardOutput) => {
       const input = checkInput(operation, invocation.input);
       const perform = () => operation.run?.(input, caller) as Promise<never>;
@@ -62,6 +62,10 @@ export function define(
 
 export function ok(stdout: string | Buffer, stderr: readonly string[] = []): Answer {
   return { stdout, stderr, exitCode: 0 };
+}
+
+function noResult(job: string | undefined): string {
+  return `job declared no result path; nothing to emit. What it printed: peer-jobs log ${job}`;
 }
 
 /** What there is to show, and what is wrong with the rest: that makes the exit code 1. */
@@ -90,10 +94,18 @@ const LOG_FLAGS: readonly ShowFlag[] = [
 
 /** The commands that programs call. */
 export const COMMANDS: readonly CliCommand<Operation>[] = [
-  define(start, async (_input, { json, perform }) => {
-    const row = await perform();
-    return ok(json ? `${spacedJson(row)}\n` : `${row.job_id}\n`);
-  }),
+  define(
+    start,
+    async (_input, { json, perform }) => {
+      const row = await perform();
+      return ok(json ? `${spacedJson(row)}\n` : `${row.job_id}\n`);
+    },
+    {
+      required: ['skill', 'run-id'],
+      description:
+        'Runs a command as a detached, supervised job that outlives this call, and prints its id. With --wait-secs it first waits for the end. How it ended then tells wait; or --json, which prints the outcome as well, with the result or the end of the log. Not for what asks questions: a worker has no terminal and no stdin.',
+    },
+  ),
   define(status, async (input, { json, perform }) => {
     const { jobs, unknown } = await perform();
     return withUnknown(
@@ -101,18 +113,25 @@ export const COMMANDS: readonly CliCommand<Operation>[] = [
       unknown,
     );
   }),
-  define(wait, async (input, { json, caller, output, perform }) => {
-    const screen = json ? undefined : output.screen();
-    const answer = screen
-      ? await (await import('./people/live-wait.ts')).liveWait(wait, input, { caller, output, screen })
-      : await perform();
-    if (answer.jobs.length === 0) return withUnknown('', answer.unknown);
-    const stdout =
-      input.deadline_secs === undefined
-        ? renderStates(answer.jobs, { json, asked: input.jobs.length })
-        : renderDeadline(answer, { json });
-    return withUnknown(stdout, answer.unknown);
-  }),
+  define(
+    wait,
+    async (input, { json, caller, output, perform }) => {
+      const screen = json ? undefined : output.screen();
+      const answer = screen
+        ? await (await import('./people/live-wait.ts')).liveWait(wait, input, { caller, output, screen })
+        : await perform();
+      if (answer.jobs.length === 0) return withUnknown('', answer.unknown);
+      const stdout =
+        input.deadline_secs === undefined
+          ? renderStates(answer.jobs, { json, asked: input.jobs.length })
+          : renderDeadline(answer, { json });
+      return withUnknown(stdout, answer.unknown);
+    },
+    {
+      description:
+        'Waits until jobs have settled, and prints how each stands: one word for one job, a line of id and state for each of several. It waits at most --max-secs; running is an ordinary answer: call it again, never start the job again. With --deadline-secs over all of them it prints a row for each, with the reason, and what to do next.',
+    },
+  ),
   define(result, async (input, { json, caller, perform }) => {
     if (json) return ok(`${spacedJson(await perform())}\n`);
     const artifact = await readArtifact(input, caller);
@@ -121,7 +140,7 @@ export const COMMANDS: readonly CliCommand<Operation>[] = [
       from,
       input.max_bytes === undefined ? undefined : from + input.max_bytes,
     );
-    return ok(page, artifact.path === null ? ['job declared no result path; nothing to emit'] : []);
+    return ok(page, artifact.path === null ? [noResult(input.job)] : []);
   }),
   define(reap, async (_input, { json, perform }) => {
     const { jobs, unknown } = await perform();
@@ -148,7 +167,7 @@ export const COMMANDS: readonly CliCommand<Operation>[] = [
       const { lookOf, showLog } = await import('./people/log.ts');
       return showLog(input, lookOf(shown), { caller, output });
     },
-    LOG_FLAGS,
+    { flags: LOG_FLAGS },
   ),
 ];
 
@@ -166,5 +185,7 @@ export async function commandNamed(name: string): Promise<CliCommand> {
   const loadable = FOR_PEOPLE.find((one) => one.name === name);
   if (loadable) return loadable.load();
   const names = [...COMMANDS.map(({ operation }) => operation.name), ...FOR_PEOPLE.map((one) => one.name)];
-  throw new RunnerError('usage', `unknown command ${JSON.stringify(name)}; one of ${names.join(', ')}, mcp`);
+  const near = nearest(name, names);
+  const advice = near === undefined ? `one of ${names.join(', ')}, mcp` : `did you mean ${near}?`;
+  throw new RunnerError('usage', `unknown command ${JSON.stringify(name)}; ${advice}`);
 }

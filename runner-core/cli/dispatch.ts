@@ -16,6 +16,8 @@ async function dispatch(args: readonly string[], entry: string): Promise<Answer>
   const [name, ...rest] = args;
   if (name === undefined) throw new RunnerError('usage', 'no command given; peer-jobs --help lists them');
   if (name === '--help' || name === '-h' || name === 'help') {
+    const [about] = rest;
+    if (about !== undefined && about !== 'mcp') return perform(await commandNamed(about), ['--help'], entry);
     const { vocabulary } = await import('./vocabulary.ts');
     return ok(overview(await vocabulary(), __VERSION__));
   }
@@ -24,7 +26,7 @@ async function dispatch(args: readonly string[], entry: string): Promise<Answer>
 }
 
 async function perform(command: CliCommand, args: readonly string[], entry: string): Promise<Answer> {
-  const shape = commandOf(command.operation, command.flags);
+  const shape = commandOf(command.operation, command.presentation);
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   if (own.includes('--help') || own.includes('-h')) {
     const { inCommandNames } = await import('./vocabulary.ts');
@@ -50,5 +52,5 @@ async function failure(error: unknown, name: string | undefined): Promise<Answer
 
 async function usageFor(name: string | undefined): Promise<string> {
   const known = name === undefined ? undefined : await commandNamed(name).catch(() => undefined);
-  return shortUsage(known && commandOf(known.operation, known.flags));
+  return shortUsage(known && commandOf(known.operation, known.presentation));
 }

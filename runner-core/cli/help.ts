@@ -1,5 +1,5 @@
 import { EXIT_CODES } from '../index.ts';
-import type { Command, Flag } from './command.ts';
+import { type Command, callOf, flagMeaning, flagText } from './command.ts';
 
 /** Each exit code of the command line, with what it says. */
 export const EXIT_MEANINGS: readonly [number, string][] = [
@@ -9,20 +9,12 @@ export const EXIT_MEANINGS: readonly [number, string][] = [
     'it failed: unknown job, worker not found, nothing could be detached; jobs failed in different ways; a job was not removed; doctor found a problem.',
   ],
   [EXIT_CODES.usage, 'it was called wrongly; for result: the job is still running.'],
-  [EXIT_CODES.absent, 'for result: the job settled without one, or the file is missing.'],
+  [EXIT_CODES.absent, 'for result: the job did not end done, or the file is missing.'],
   [EXIT_CODES.refused, 'a read was refused: wrong owner, a link, not a regular file, over its cap.'],
 ];
 
 export function usageOf(command: Command): string {
-  return `peer-jobs ${command.operation.name} [FLAGS]${command.words ? ` ${command.words.usage}` : ''}`;
-}
-
-export function flagText(flag: Flag): string {
-  return flag.value === undefined ? `--${flag.name}` : `--${flag.name} ${flag.value}`;
-}
-
-export function flagMeaning(flag: Flag): string {
-  return `${flag.description}${flag.repeatable ? ' May be repeated.' : ''}`;
+  return `peer-jobs ${callOf(command, '[FLAGS]')}`;
 }
 
 /** What stands where a command stands, and is none of the table's. */
@@ -33,7 +25,9 @@ export const EXTRAS = [
 /** Each name that may come first, with one line on what it is for. */
 export function summaries(commands: readonly Command[]): (readonly [string, string])[] {
   return [
-    ...commands.map(({ operation }) => [operation.name, operation.description.split('. ')[0] ?? ''] as const),
+    ...commands.map(
+      ({ operation, description }) => [operation.name, description.split('. ')[0] ?? ''] as const,
+    ),
     ...EXTRAS.map(({ name, description }) => [name, description] as const),
   ];
 }
@@ -48,9 +42,17 @@ function wrap(text: string, indent: number, width = 100): string {
   return lines.join(`\n${' '.repeat(indent)}`);
 }
 
+/** What is longer has a line of its own, so that it leaves the others their room. */
+const LEFT_MAX = 30;
+
 function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}${wrap(right, width + 2)}`).join('\n');
+  const widths = rows.map(([left]) => left.length).filter((width) => width <= LEFT_MAX);
+  const width = Math.max(0, ...widths) + 2;
+  const row = ([left, right]: readonly [string, string]): string =>
+    left.length < width
+      ? `  ${left.padEnd(width)}${wrap(right, width + 2)}`
+      : `  ${left}\n${' '.repeat(width + 2)}${wrap(right, width + 2)}`;
+  return rows.map(row).join('\n');
 }
 
 /** `peer-jobs --help`. */
@@ -74,7 +76,7 @@ export function helpFor(command: Command): string {
   const flags = command.flags.map((flag) => [flagText(flag), flagMeaning(flag)] as const);
   return `usage: ${usageOf(command)}
 
-${wrap(command.operation.description, 0)}
+${wrap(command.description, 0)}
 ${flags.length > 0 ? `\nflags:\n${table(flags)}\n` : ''}`;
 }
 

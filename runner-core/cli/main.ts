@@ -26,7 +26,7 @@ async function main(args: readonly string[]): Promise<number> {
     complain([`mcp needs ${fileURLToPath(server)}; copy it there, or install the whole package`]);
     return 1;
   }
-  if (name === '--version' || name === '-V') {
+  if (name === '--version' || name === '-V' || name === '-v') {
     writeAll(1, Buffer.from(`${__VERSION__}\n`));
     return 0;
   }

@@ -1,7 +1,8 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type * as z from 'zod/mini';
-import { decimalOf, expectationOf, givenText, messageOf, type Operation, RunnerError } from '../index.ts';
-import { type Command, type Flag, SHELLS, SHOWN, WORDS } from './command.ts';
+import { decimalOf, expectationOf, givenText, type Operation, RunnerError } from '../index.ts';
+import { type Command, type Flag, flagText, SHELLS, SHOWN } from './command.ts';
+import { type FlagValue, parseFlags } from './flags.ts';
+import { nearest } from './nearest.ts';
 
 export interface Invocation {
   readonly input: Readonly<Record<string, unknown>>;
@@ -23,57 +24,42 @@ export function parseCommand(command: Command, args: readonly string[]): Invocat
     if (flag.field === SHOWN) shown[flag.name] = value === true || String(value);
     else Object.assign(input, fieldOf(flag, value, input));
   }
-  assignWords(command, positionals, split === -1 ? [] : args.slice(split + 1), input);
+  const after = split === -1 ? undefined : args.slice(split + 1);
+  if (command.words?.field === 'argv') refuseWords(command, positionals, after);
+  requireFlags(command, values, after);
+  assignWords(command, positionals, after, input);
   return { input, json: values.json === true, ...(command.hasOwnFlags ? { shown } : {}) };
 }
 
-interface Parsed {
-  readonly values: Readonly<Record<string, FlagValue | undefined>>;
-  readonly positionals: readonly string[];
+/** Before `--` stand flags alone; without one the worker itself was probably meant. */
+function refuseWords(command: Command, words: readonly string[], after: readonly string[] | undefined): void {
+  const [first] = words;
+  if (first === undefined) return;
+  const unexpected = `unexpected ${JSON.stringify(first)}`;
+  if (after) throw new RunnerError('usage', `${unexpected} before "--", where only flags stand`);
+  const worker = /^[\w./-]+$/.test(first) ? `${first} …` : '…';
+  throw new RunnerError(
+    'usage',
+    `${unexpected}; put the worker after "--": peer-jobs ${command.operation.name} … -- ${worker}`,
+  );
 }
 
-function parseFlags(command: Command, args: readonly string[]): Parsed {
-  if (!args.some((arg) => arg.startsWith('-'))) return { values: {}, positionals: args };
-  const options: ParseArgsConfig['options'] = {};
-  for (const flag of command.flags) {
-    options[flag.name] = { type: flag.value === undefined ? 'boolean' : 'string', multiple: flag.repeatable };
-  }
-  try {
-    return parseArgs({
-      args: joinNegatives(
-        command,
-        args.map((arg) => expand(command, arg)),
-      ),
-      options,
-      allowPositionals: true,
-      strict: true,
-    });
-  } catch (error) {
-    throw new RunnerError('usage', messageOf(error), { cause: error });
-  }
+/** Everything that is missing at once, so that nobody has to ask twice. */
+function requireFlags(
+  command: Command,
+  values: Readonly<Record<string, FlagValue | undefined>>,
+  after: readonly string[] | undefined,
+): void {
+  if (command.required.every((name) => values[name] !== undefined)) return;
+  const flags = command.flags.filter(({ name, required }) => required && values[name] === undefined);
+  const missing = [...flags.map(flagText), ...(after?.length ? [] : ['the worker after "--"'])];
+  const last = missing.pop();
+  const list = missing.length > 0 ? `${missing.join(', ')} and ${last}` : last;
+  throw new RunnerError(
+    'usage',
+    `${command.operation.name} needs ${list}; for example: peer-jobs start --skill demo --run-id first -- make test`,
+  );
 }
-
-/** A flag may be shortened as long as it stays the only one that begins so. */
-function expand(command: Command, arg: string): string {
-  const [, name = '', rest = ''] = /^--([^=]+)(=.*)?$/s.exec(arg) ?? [];
-  if (name === '' || command.flags.some((flag) => flag.name === name)) return arg;
-  const [only, ...others] = command.flags.filter((flag) => flag.name.startsWith(name));
-  return only && others.length === 0 ? `--${only.name}${rest}` : arg;
-}
-
-/** `--max-secs -1` is a flag and its value, as `--max-secs=-1` is; no flag looks like a number. */
-function joinNegatives(command: Command, args: readonly string[]): string[] {
-  const joined: string[] = [];
-  for (const arg of args) {
-    const before = joined.at(-1);
-    const takesValue = command.flags.some((flag) => flag.value !== undefined && `--${flag.name}` === before);
-    if (takesValue && /^-\.?\d/.test(arg)) joined[joined.length - 1] = `${before}=${arg}`;
-    else joined.push(arg);
-  }
-  return joined;
-}
-
-type FlagValue = string | boolean | (string | boolean)[];
 
 function fieldOf(
   flag: Flag,
@@ -134,17 +120,19 @@ function assignment(pair: string): [string, string] {
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
+const NAME_A_JOB = 'name a job: its id, or the path of its directory';
+
+/** `after` is what stands behind `--`, if there is one. */
 function assignWords(
   command: Command,
   words: readonly string[],
-  after: readonly string[],
+  after: readonly string[] | undefined,
   input: Record<string, unknown>,
 ): void {
+  const [first, second] = words;
   switch (command.words?.field) {
     case 'argv':
-      if (words.length > 0)
-        throw new RunnerError('usage', `unexpected ${JSON.stringify(words[0])}; place the worker after "--"`);
-      input.argv = after;
+      input.argv = after ?? [];
       return;
     case 'jobs':
       if (words.length === 0 && command.words.required)
@@ -152,16 +140,17 @@ function assignWords(
       if (words.length > 0) input.jobs = words;
       return;
     case 'job':
-      if (words.length > 1)
-        throw new RunnerError('usage', `one job at a time; unexpected ${JSON.stringify(words[1])}`);
-      if (words[0] !== undefined) input.job = words[0];
+      if (first === undefined && command.words.required) throw new RunnerError('usage', NAME_A_JOB);
+      if (second !== undefined)
+        throw new RunnerError('usage', `one job at a time; unexpected ${JSON.stringify(second)}`);
+      if (first !== undefined) input.job = first;
       return;
     case 'shell':
       if (words.length !== 1) throw new RunnerError('usage', `name one shell: ${SHELLS.join(', ')}`);
-      input.shell = words[0];
+      input.shell = first;
       return;
     default:
-      if (words.length > 0) throw new RunnerError('usage', `unexpected ${JSON.stringify(words[0])}`);
+      if (first !== undefined) throw new RunnerError('usage', `unexpected ${JSON.stringify(first)}`);
   }
 }
 
@@ -173,15 +162,17 @@ export function checkInput<I extends z.ZodMiniObject>(
   const parsed = operation.input.safeParse(input);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  // A flag is named for the part that it sets, not for what that is in.
-  const field = String(issue?.path.findLast((part) => typeof part === 'string') ?? '');
-  if (field === 'argv') {
-    if (input.skill === undefined || input.run_id === undefined) {
-      throw new RunnerError('usage', 'start needs --skill and --run-id, and the worker after "--"');
-    }
-    throw new RunnerError('invalid', 'no worker argv; place it after "--"');
-  }
+  const path = issue?.path ?? [];
+  // A flag is named for the part that it sets, not for what that is in; a variable has no flag of its own.
+  const part = path[0] === 'env' ? 'env' : path.findLast((one) => typeof one === 'string');
+  const field = String(part ?? '');
+  if (field === 'argv') throw new RunnerError('invalid', 'no worker argv; place it after "--"');
+  if (field === 'job' || field === 'jobs') throw new RunnerError('usage', NAME_A_JOB);
   if (!issue) throw parsed.error;
-  const name = field in WORDS ? field : `--${field.replaceAll('_', '-')}`;
-  throw new RunnerError('usage', `${name} ${expectationOf(issue)}, not ${givenText(input[field])}`);
+  const name = field === 'shell' ? 'the shell' : `--${field.replaceAll('_', '-')}`;
+  if (issue.code === 'custom') throw new RunnerError('usage', `${name}: ${issue.message}`);
+  const value = path.reduce<unknown>((within, key) => Object(within)[key], input);
+  const near = issue.code === 'invalid_value' ? nearest(String(value), issue.values.map(String)) : undefined;
+  const advice = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new RunnerError('usage', `${name} ${expectationOf(issue)}, not ${givenText(value)}${advice}`);
 }

@@ -4,7 +4,7 @@ import { COMMANDS, everyCommand } from './commands.ts';
 
 /** Every command with its flags and words, those that only people have included. */
 export async function vocabulary(): Promise<Command[]> {
-  return (await everyCommand()).map(({ operation, flags }) => commandOf(operation, flags));
+  return (await everyCommand()).map(({ operation, presentation }) => commandOf(operation, presentation));
 }
 
 /** A text about operations with the names that commands and flags have, in place of those of tools and arguments. */

@@ -37,10 +37,49 @@ const WORKER = ['--', 'touch', 'ran'];
 const starts: readonly BadCall[] = [
   { what: 'no worker', args: ['start', ...NAMES], code: 1, says: /no worker argv; place it after "--"/ },
   { what: 'an empty worker', args: ['start', ...NAMES, '--'], code: 1, says: /no worker argv/ },
-  { what: 'no names', args: ['start', ...WORKER], code: 2, says: /skill/ },
-  { what: 'an unknown flag', args: ['start', ...NAMES, '--nope', ...WORKER], code: 2, says: /--nope/ },
+  {
+    what: 'no names',
+    args: ['start', ...WORKER],
+    code: 2,
+    says: /--skill NAME and --run-id NAME; for example/,
+  },
+  {
+    what: 'nothing',
+    args: ['start'],
+    code: 2,
+    says: /--skill NAME, --run-id NAME and the worker after "--"/,
+  },
+  {
+    what: 'an unknown flag',
+    args: ['start', ...NAMES, '--nope', ...WORKER],
+    code: 2,
+    says: /unknown flag --nope; peer-jobs start --help lists them/,
+  },
+  {
+    what: 'a misspelt flag',
+    args: ['start', ...NAMES, '--lable', 'x', ...WORKER],
+    code: 2,
+    says: /unknown flag --lable; did you mean --label\?/,
+  },
+  {
+    what: 'a flag in place of a value',
+    args: ['start', '--skill', '--run-id', 'r', ...WORKER],
+    code: 2,
+    says: /--skill NAME: its value is missing/,
+  },
   { what: 'a flag without its value', args: ['start', ...NAMES, '--label'], code: 2, says: /--label/ },
-  { what: 'a word before --', args: ['start', ...NAMES, 'touch', 'ran'], code: 2, says: /"touch".*"--"/ },
+  {
+    what: 'a worker without --',
+    args: ['start', ...NAMES, 'touch', '-c', 'ran'],
+    code: 2,
+    says: /"touch"; put the worker after "--": peer-jobs start … -- touch …/,
+  },
+  {
+    what: 'a word before --',
+    args: ['start', ...NAMES, 'word', ...WORKER],
+    code: 2,
+    says: /"word" before "--", where only flags stand/,
+  },
   ...['--skill', '--run-id', '--label'].flatMap((flag) =>
     [
       ['a path', 'a/b'],
@@ -205,7 +244,20 @@ describe.concurrent('a reference that names no job is unknown to', () => {
 
 const calls: readonly BadCall[] = [
   { what: 'no command', args: [], code: 2, says: /--help/ },
-  { what: 'an unknown command', args: ['explode'], code: 2, says: /"explode"/ },
+  { what: 'an unknown command', args: ['explode'], code: 2, says: /"explode"; one of start, status, / },
+  { what: 'a misspelt command', args: ['strat'], code: 2, says: /did you mean start\?/ },
+  { what: 'log of nothing', args: ['log'], code: 2, says: /name a job: its id, or the path/ },
+  { what: 'show of nothing', args: ['show'], code: 2, says: /name a job: its id, or the path/ },
+  { what: 'log of an empty word', args: ['log', ''], code: 2, says: /name a job: its id, or the path/ },
+  { what: 'a list of nothing', args: ['list', '--limit', '0'], code: 2, says: /--limit must be more than 0/ },
+  {
+    what: 'too long a list',
+    args: ['list', '--limit', '1001'],
+    code: 2,
+    says: /--limit must be at most 1000/,
+  },
+  { what: 'half a job', args: ['list', '--limit', '1.5'], code: 2, says: /--limit must be a whole number/ },
+  { what: 'an empty path', args: ['result', '--path='], code: 2, says: /--path must not be empty/ },
   { what: 'status of nothing', args: ['status'], code: 2, says: /at least one job/ },
   { what: 'wait for nothing', args: ['wait'], code: 2, says: /at least one job/ },
   { what: 'reap of nothing', args: ['reap'], code: 2, says: /at least one job/ },
@@ -213,7 +265,12 @@ const calls: readonly BadCall[] = [
   { what: 'result of two', args: ['result', 'a', 'b'], code: 2, says: /one job at a time/ },
   { what: 'a bad number of seconds', args: ['wait', '--max-secs', 'x', 'a'], code: 2, says: /--max-secs/ },
   { what: 'a bad skill', args: ['status', '--skill', 'a/b', 'a'], code: 1, says: /skill/ },
-  { what: 'an unknown state', args: ['list', '--state', 'asleep'], code: 2, says: /--state/ },
+  {
+    what: 'an unknown state',
+    args: ['list', '--state', 'runing'],
+    code: 2,
+    says: /--state must be one of "done", .* not "runing"; did you mean running\?/,
+  },
   { what: 'a path of somebody', args: ['result', '--path', '/proc/1/mem'], code: 4, says: /refus/ },
   { what: 'a job directory that is none', args: ['status', '/tmp'], code: 1, says: /job/ },
 ];

@@ -108,6 +108,16 @@ describe('log', () => {
   });
 });
 
+test('result of a job that declared none says where to look', async ({ temp }) => {
+  const job = await start(temp, sh('echo said'));
+  await settled(job);
+  const { code, stdout, stderr } = await run(temp, 'result', job.id);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  expect(stderr).toBe(
+    `peer-jobs: job declared no result path; nothing to emit. What it printed: peer-jobs log ${job.id}\n`,
+  );
+});
+
 describe('remove', () => {
   test('takes a settled job away, and nothing else', async ({ temp }) => {
     const job = await start(temp, sh('echo result > out.txt'), { flags: ['--result-path', 'out.txt'] });
@@ -283,6 +293,35 @@ describe('completion', () => {
 });
 
 describe('help and manual', () => {
+  test('are found where people look for them', async ({ temp }) => {
+    expect(await run(temp, 'help', 'start')).toEqual(await run(temp, 'start', '--help'));
+    expect(await run(temp, 'help')).toEqual(await run(temp, '--help'));
+    expect((await run(temp, 'help', 'strat')).code).toBe(2);
+    expect(await run(temp, '-v')).toEqual(await run(temp, '--version'));
+  });
+
+  test('say what start cannot do without', async ({ temp }) => {
+    const { stdout } = await run(temp, 'start', '--help');
+    expect(stdout).toMatch(/^usage: peer-jobs start --skill NAME --run-id NAME \[FLAGS\] -- ARGV…\n/);
+    expect(stdout).toMatch(/--skill NAME +Required\./);
+    expect(stdout).toMatch(/--run-id NAME +Required\./);
+    expect(stdout).toMatch(/--label NAME +A name/);
+  });
+
+  test('promise of start and wait what these print, and no more', async ({ temp }) => {
+    const flags = ['--skill', 's', '--run-id', 'r', '--wait-secs', '30'];
+    const { stdout } = await run(temp, 'start', ...flags, '--', 'echo', 'said');
+    const job = jobNamed(temp, stdout.trim());
+    expect(stdout).toBe(`${job.id}\n`);
+    expect((await run(temp, 'start', '--help')).stdout).toContain('prints its id');
+    const json = JSON.parse((await run(temp, 'start', ...flags, '--json', '--', 'echo', 'said')).stdout);
+    expect(json).toMatchObject({ state: 'done', log_tail: 'said' });
+    expect((await run(temp, 'wait', job.id)).stdout).toBe('done\n');
+    const { stdout: help } = await run(temp, 'wait', '--help');
+    expect(help).toContain('one word for one job');
+    expect(help).not.toMatch(/its result|of its log/);
+  });
+
   test('name every command and every flag, and no tool of the server', async ({ temp }) => {
     const { stdout: overview } = await run(temp, '--help');
     const { stdout: manual } = await run(temp, 'man');

@@ -1,6 +1,6 @@
 /** The manual page, out of the same table as help and completion (man(7) macros). */
-import type { Command } from '../command.ts';
-import { EXIT_MEANINGS, EXTRAS, flagMeaning, flagText, usageOf } from '../help.ts';
+import { type Command, flagMeaning, flagText } from '../command.ts';
+import { EXIT_MEANINGS, EXTRAS, usageOf } from '../help.ts';
 import { inCommandNames } from '../vocabulary.ts';
 
 /** Text that roff takes as it is: no escape begins in it, and no line of it is a request. */
@@ -18,7 +18,7 @@ function paragraph(term: string, text: string): string {
 
 function section(command: Command): string {
   const flags = command.flags.map((flag) => paragraph(flagText(flag), flagMeaning(flag)));
-  return [`.SS ${roff(usageOf(command))}`, roff(command.operation.description), ...flags].join('\n');
+  return [`.SS ${roff(usageOf(command))}`, roff(command.description), ...flags].join('\n');
 }
 
 declare const __VERSION__: string;

@@ -53,8 +53,13 @@ describe.each(commands.map((command) => [command.operation.name, command] as con
       for (const flag of command.flags) {
         expect(flag.description, flag.name).not.toBe('');
         const written = flag.value === undefined ? `--${flag.name}` : `--${flag.name} ${flag.value}`;
-        expect(text).toContain(`  ${written} `);
+        expect(text.split(/ {2,}|\n/)).toContain(written);
       }
+    });
+
+    test('leaves its explanations most of the line, however long a flag is', () => {
+      const [, flags = ''] = text.split('\nflags:\n');
+      for (const line of flags.split('\n')) expect(/^ */.exec(line)?.[0].length).toBeLessThanOrEqual(34);
     });
 
     test('says which flags may be repeated, and of no other', () => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { commandOf } from '../../../runner-core/cli/command.ts';
+import { nearest } from '../../../runner-core/cli/nearest.ts';
 import { checkInput, parseCommand } from '../../../runner-core/cli/parse.ts';
 import {
   list,
@@ -95,7 +96,7 @@ describe('start', () => {
   });
 
   test('refuses words before the --, and says where the worker goes', () => {
-    expect(usageOf('start', ...required, 'sleep', '1')).toContain('place the worker after "--"');
+    expect(usageOf('start', ...required, 'sleep', '1')).toContain('put the worker after "--"');
   });
 
   test('without a worker is a failure of its own, not of usage', () => {
@@ -115,7 +116,9 @@ describe('flags', () => {
       label: 'l',
     });
     expect(inputOf('wait', '--deadline-s', '5', 'j')).toMatchObject({ deadline_secs: 5 });
-    expect(usageOf('wait', '--deadline', '5', 'j')).toContain('--deadline');
+    expect(usageOf('wait', '--deadline', '5', 'j')).toBe(
+      '--deadline may be --deadline-secs or --deadline-grace-secs',
+    );
   });
 
   test('that are whole are taken, also when another begins so', () => {
@@ -123,7 +126,10 @@ describe('flags', () => {
   });
 
   test('that nobody knows are refused by name', () => {
-    expect(usageOf('status', '--frobnicate', 'j')).toContain('--frobnicate');
+    expect(usageOf('status', '--frobnicate', 'j')).toContain(
+      'unknown flag --frobnicate; peer-jobs status --help',
+    );
+    expect(usageOf('status', '--skil1', 'j')).toContain('did you mean --skill?');
     expect(usageOf('status', '-x', 'j')).toContain('-x');
   });
 
@@ -271,4 +277,15 @@ test('no words at all make anything but an answer or a refusal for usage, for ev
     }),
     { numRuns: 300 },
   );
+});
+
+test.each([
+  ['lable', 'label'],
+  ['skil', 'skill'],
+  ['run_id', 'run-id'],
+  ['x', undefined],
+  ['', undefined],
+  ['nothing-like-it', undefined],
+])('for %j %j was meant', (word, meant) => {
+  expect(nearest(word, ['skill', 'run-id', 'label', 'json'])).toBe(meant);
 });
