@@ -3,16 +3,27 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+
+const { build } = await import('esbuild').catch((error) => {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  console.error('build: what it needs is not installed; run npm ci first');
+  process.exit(1);
+});
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+const { version, engines } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 
 // As one function body, a bundle loads Node's own modules when they are used and not all of them at the start, which
 // import statements would; so it needs the two things that only an ES module has.
 const moduleScope =
   "import{createRequire as __createRequire}from'node:module';" +
   'const require=__createRequire(import.meta.url);const __moduleUrl=import.meta.url;';
+
+const nodeMin = Number(/\d+/.exec(engines.node)[0]);
+// Before anything that an older one would trip over: it must be able to read all of the bundle, and run no more than this.
+const versionCheck =
+  `if(+process.versions.node.split('.')[0]<${nodeMin}){require('fs').writeSync(2,'peer-jobs needs Node ${nodeMin} or newer; ` +
+  "this is '+process.versions.node+' ('+process.execPath+')\\n');process.exit(1)}";
 
 const programs = [
   {
@@ -62,7 +73,7 @@ async function bundle({ entry, outfile, shebang, mode, format = 'iife' }) {
     target: 'node20',
     // A native addon cannot be bundled. It is imported when used, and the programs do without it where they can.
     external: ['koffi'],
-    banner: { js: shebang + moduleScope },
+    banner: { js: shebang + moduleScope + versionCheck },
     define: {
       __VERSION__: JSON.stringify(version),
       'import.meta.url': '__moduleUrl',

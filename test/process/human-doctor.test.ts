@@ -49,8 +49,11 @@ test('doctor of a machine where all is well says so, and changes nothing', async
   const job = await start(temp, sh('true'));
   await settled(job);
   const before = snapshotOf(temp.base);
-  const { healthy, of } = await examine(temp);
+  const { healthy, findings, of } = await examine(temp);
   expect(healthy).toBe(true);
+  // It is not in the registry: what somebody else may put there must not be recommended.
+  expect(findings.filter(({ remedy }) => remedy?.includes('install -g peer-jobs'))).toEqual([]);
+  expect(of('program', 'note').remedy).toContain(`ln -s ${commandOf('ours')[1]} ~/.local/bin/peer-jobs`);
   expect(of('root', 'ok').detail).toBe(
     `new jobs go to ${temp.base} (CE_PEER_JOBS_ROOT); searched: ${temp.base}`,
   );

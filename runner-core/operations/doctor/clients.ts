@@ -105,7 +105,7 @@ export function ownProgramFinding(caller: Caller): Finding {
     ? note(
         'program',
         'peer-jobs is not on PATH',
-        `npm install -g peer-jobs${inWordsOf({ posix: `, or a link: ln -s ${quoted(caller.entry)} ~/.local/bin/peer-jobs`, windows: '' })}`,
+        `${inWordsOf({ posix: `ln -s ${quoted(caller.entry)} ~/.local/bin/peer-jobs; or, i`, windows: 'I' })}n the folder of its package.json: npm install -g .`,
       )
     : ok('program', `peer-jobs on PATH is ${found}`);
 }

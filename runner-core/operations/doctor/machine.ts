@@ -45,7 +45,7 @@ export function programFindings(entry: string): Finding[] {
       : note(
           'program',
           `${file} does not lie beside it: ${without}`,
-          `Copy ${file} of the same version into ${folder}, or install the whole package.`,
+          `Copy ${file} of the same version into ${folder}, or run the one where it was built.`,
         );
   return [
     ok('program', entry),
@@ -78,7 +78,7 @@ export async function koffiFinding(): Promise<Finding> {
     : warning(
         'koffi',
         'cannot be loaded: a descendant that left its session and scrubbed its environment may escape a reap',
-        'Install the package with its dependencies (npm install -g peer-jobs), or put koffi into a node_modules beside the program.',
+        'Run npm ci in the folder of its package.json, or put koffi into a node_modules beside the program.',
       );
 }
 
