@@ -68,6 +68,7 @@ const {
   flagMeaning,
   flagText,
   inCommandNames,
+  SESSION_VARIABLES,
   TOOLS,
   longestWaitSecs,
   VARIABLES,
@@ -81,6 +82,7 @@ const {
   export { VARIABLES } from './runner-core/variables.ts';
   export { TOOLS } from './server/tools.ts';
   export { longestWaitSecs } from './server/client-bounds.ts';
+  export { SESSION_VARIABLES } from './server/harness-env.ts';
 `,
 );
 const { promises } = await load('promises', `export { promises } from './test/windows/promises.ts';`);
@@ -180,6 +182,11 @@ const regions = {
       .join('\n\n'),
   'exit-codes': () => table(['code', 'meaning'], EXIT_MEANINGS),
   environment: () => table(['variable', 'default', 'meaning'], variables()),
+  'session-variables': () =>
+    table(
+      ['client', 'kept from workers'],
+      Object.entries(SESSION_VARIABLES).map(([client, names]) => [client, names.map(code).join(' ')]),
+    ),
   'server-flags': () => {
     const flags = [...source('server/settings.ts').matchAll(/'(--[a-z-]+)': '([A-Z_]+)'/g)];
     return table(

@@ -15,6 +15,7 @@ import {
 import { type Caller, RunnerError } from '../runner-core/index.ts';
 import { longestAnswerChars, longestWaitSecs } from './client-bounds.ts';
 import { ClientFolder, ROOTS_BUDGET_MS } from './client-folder.ts';
+import { DOCTOR_URI, examine, type Surroundings } from './doctor.ts';
 import { withoutSession } from './harness-env.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { progressTo } from './progress.ts';
@@ -65,6 +66,17 @@ export function createServer(context: ServerContext): { server: Server; close():
     client: `mcp:${server.getClientVersion()?.name ?? 'unknown'}`,
   });
 
+  const surroundings = (): Surroundings => {
+    const { name = 'unknown', version = '' } = server.getClientVersion() ?? {};
+    return {
+      version: context.version,
+      client: `${name} ${version}`.trim(),
+      longestWaitSecs: longestWaitSecs(name, { env: context.env, progress: true }),
+      env: context.env,
+      ownFolder: context.cwd,
+    };
+  };
+
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => folder.forget());
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map((tool) => tool.definition()) }));
@@ -105,6 +117,7 @@ export function createServer(context: ServerContext): { server: Server; close():
   );
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: TEMPLATES }));
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => {
+    if (params.uri === DOCTOR_URI) return { contents: [await examine(surroundings(), await callerFor())] };
     const content = await readResource(params.uri, await callerFor()).catch((error: unknown) => {
       throw error instanceof RunnerError ? notFound(params.uri, error.message) : error;
     });

@@ -3,19 +3,27 @@
  * start or attach to the wrong session, and some are session tokens. Configuration and credentials of the user's stay,
  * and a job that wants one of these names it in its `env`.
  */
-const SESSION_VARIABLES: readonly RegExp[] = [
-  // Claude Code
-  /^CLAUDECODE$/,
-  /^CLAUDE_CODE_(ENTRYPOINT|SSE_PORT|SESSION_.*|MESSAGING_.*|CHILD_.*|LAUNCHED_BY_.*|EXECPATH)$/,
-  // Codex
-  /^CODEX_(SANDBOX.*|THREAD_ID|SESSION_.*|INTERNAL_.*)$/,
-];
+export const SESSION_VARIABLES: Readonly<Record<string, readonly string[]>> = {
+  'Claude Code': [
+    'CLAUDECODE',
+    'CLAUDE_CODE_ENTRYPOINT',
+    'CLAUDE_CODE_SSE_PORT',
+    'CLAUDE_CODE_EXECPATH',
+    'CLAUDE_CODE_SESSION_*',
+    'CLAUDE_CODE_MESSAGING_*',
+    'CLAUDE_CODE_CHILD_*',
+    'CLAUDE_CODE_LAUNCHED_BY_*',
+  ],
+  Codex: ['CODEX_THREAD_ID', 'CODEX_SANDBOX*', 'CODEX_SESSION_*', 'CODEX_INTERNAL_*'],
+};
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Whether a variable belongs to the session of a harness. */
 export function isSessionVariable(name: string): boolean {
-  return SESSION_VARIABLES.some((pattern) => pattern.test(name));
+  return Object.values(SESSION_VARIABLES)
+    .flat()
+    .some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
 
 /** The environment that workers inherit from a server. */

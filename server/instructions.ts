@@ -11,4 +11,6 @@ Output: let the worker write its result to a file and name that as result_path; 
 
 Lost the ids (new session, compaction)? list_jobs finds every job on this machine, newest first. Jobs go on when the server is restarted.
 
-argv is a list, not a shell line. For pipes, && or variables: ["sh", "-c", "…"]. The worker has no stdin. A job without output for idle_secs (240 by default) is ended as timeout: raise it for quiet work.`;
+argv is a list, not a shell line. For pipes, && or variables: ["sh", "-c", "…"]. The worker has no stdin. A job without output for idle_secs (240 by default) is ended as timeout: raise it for quiet work.
+
+A program that is not found, a variable that is missing? The resource peer-jobs://doctor tells which PATH, folder and variables jobs get here; env and cwd of start_job change them.`;

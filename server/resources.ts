@@ -9,6 +9,7 @@ import {
   type Watching,
   watchJob,
 } from '../runner-core/index.ts';
+import { DOCTOR_RESOURCE } from './doctor.ts';
 import { JOB_FILES, type JobFile, jobUri, parseJobUri } from './job-uri.ts';
 
 const PAGE_JOBS = 30;
@@ -41,13 +42,14 @@ export interface ListedResource {
   readonly description: string;
 }
 
-/** The files that there are of the newest jobs, a page at a time. */
+/** What the server sees, and the files that there are of the newest jobs, a page at a time. */
 export async function listResources(
   cursor: string | undefined,
   caller: Caller,
 ): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
   const { jobs, next_cursor } = await list.run({ limit: PAGE_JOBS, cursor }, caller);
-  const resources = jobs.flatMap((job) => filesOf(job).flatMap((file) => describe(job, file)));
+  const files = jobs.flatMap((job) => filesOf(job).flatMap((file) => describe(job, file)));
+  const resources = cursor === undefined ? [DOCTOR_RESOURCE, ...files] : files;
   return next_cursor === null ? { resources } : { resources, nextCursor: next_cursor };
 }
 

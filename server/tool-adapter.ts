@@ -21,6 +21,8 @@ export interface ToolParts<I, O> {
   readonly next: (output: O, input: I) => string;
   /** Arguments that cannot be meant, whatever the schema says: what to pass instead. */
   readonly refuse?: (args: unknown) => string | undefined;
+  /** What else may help after a failure. */
+  readonly advise?: (error: Error, input: I, caller: Caller) => string | undefined;
   readonly links?: (output: O, input: I) => CallToolResult['content'];
 }
 
@@ -28,7 +30,7 @@ const withNext = z.object({ next: z.string().check(z.describe('What to do with t
 
 export function toTool<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
   operation: Operation<I, O>,
-  { say, next, refuse, links }: ToolParts<z.output<I>, z.output<O>>,
+  { say, next, refuse, advise, links }: ToolParts<z.output<I>, z.output<O>>,
 ): Tool {
   let input: JsonSchema | undefined;
   const inputSchema = (): JsonSchema => {
@@ -64,8 +66,9 @@ export function toTool<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
           structuredContent: shownValue({ ...output, next: step }) as Record<string, unknown>,
         };
       } catch (error) {
-        if (isExpected(error)) return failed(error.message);
-        throw error;
+        if (!isExpected(error)) throw error;
+        const advice = advise?.(error, parsed.data, caller);
+        return failed(advice === undefined ? error.message : `${error.message}\n${advice}`);
       }
     },
   };
@@ -76,6 +79,11 @@ function isExpected(error: unknown): error is Error {
   return error instanceof RunnerError || (error instanceof Error && 'syscall' in error);
 }
 
+/** What was sent may be part of the message, and as long as it likes. */
+const FAILURE_MAX_CHARS = 2000;
+
 function failed(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }], isError: true };
+  const half = FAILURE_MAX_CHARS / 2;
+  const shown = text.length > FAILURE_MAX_CHARS ? `${text.slice(0, half)} … ${text.slice(-half)}` : text;
+  return { content: [{ type: 'text', text: shown }], isError: true };
 }

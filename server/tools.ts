@@ -12,10 +12,16 @@ import {
 import { refuseShellLine } from './refuse-shell-line.ts';
 import { sayListed, sayPage, sayReaped, sayStarted, sayStates } from './say.ts';
 import { type Tool, toTool } from './tool-adapter.ts';
+import { whereItLooked } from './where-it-looked.ts';
 
 /** Every tool, in the order of their use. */
 export const TOOLS: readonly Tool[] = [
-  toTool(start, { say: sayStarted, next: nextForJob, refuse: refuseShellLine }),
+  toTool(start, {
+    say: sayStarted,
+    next: nextForJob,
+    refuse: refuseShellLine,
+    advise: whereItLooked,
+  }),
   toTool(wait, { say: sayStates, next: nextForStates }),
   toTool(status, { say: sayStates, next: nextForStates }),
   toTool(result, {

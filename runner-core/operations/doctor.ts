@@ -13,6 +13,7 @@ import {
   watchFinding,
 } from './doctor/machine.ts';
 import { placeFindings } from './doctor/places.ts';
+import { searchPathFindings } from './doctor/search-path.ts';
 import { defineOperation } from './operation.ts';
 
 export const doctor = defineOperation({
@@ -38,6 +39,7 @@ export const doctor = defineOperation({
       ownProgramFinding(caller),
       ...(blind ? [] : placeFindings(caller.env)),
       ...environmentFindings(caller.env),
+      ...searchPathFindings(caller),
       nativeCalls,
       ...(await shellFindings(caller)),
       await watchFinding(),

@@ -3,7 +3,7 @@ import { standingOf } from '../engine/standing.ts';
 import { RunnerError } from '../errors.ts';
 import { formatMoment } from '../job/id.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
-import { findJob } from '../store/find.ts';
+import { findJob, shortRef } from '../store/find.ts';
 import { fileOf, jobIdOf, readMeta, readOutcome, readReason, startedAtMs } from '../store/job-dir.ts';
 import { lstatIfAny } from '../store/owned-file.ts';
 import { excerptChars, excerptOf } from './excerpt.ts';
@@ -29,7 +29,7 @@ export function findJobs(
       if (!found.has(jobDir)) found.set(jobDir, { ref, jobDir });
     } catch (error) {
       if (!(error instanceof RunnerError)) throw error;
-      unknown.push({ ref, problem: error.message });
+      unknown.push({ ref: shortRef(ref), problem: error.message });
     }
   }
   return { found: [...found.values()], unknown };

@@ -70,6 +70,13 @@ export function jobsIn(runFolder: string): string[] {
     .map((name) => join(jobs, name));
 }
 
+const SHOWN_MAX = 200;
+
+/** A reference as it is shown: what is none may be of any length. */
+export function shortRef(ref: string): string {
+  return ref.length > SHOWN_MAX ? `${ref.slice(0, SHOWN_MAX)}…` : ref;
+}
+
 /** A separator, or what Windows also takes for one. */
 function looksLikePath(ref: string): boolean {
   return ref.includes('/') || (sep === '\\' && /[\\:]/.test(ref));
@@ -87,7 +94,7 @@ export function findJob(
   if (!isSafeToken(ref)) {
     throw new RunnerError(
       'invalid',
-      `invalid job ref ${JSON.stringify(ref)}: give a job id or the path of a job directory`,
+      `invalid job ref ${JSON.stringify(shortRef(ref))}: give a job id or the path of a job directory`,
     );
   }
   if (options.skill !== undefined && !isSafeToken(options.skill)) {
@@ -111,7 +118,7 @@ export function findJob(
         : runsRootsOf(options.env, options.skill).map((root) => root.path);
     throw new RunnerError(
       'unknown',
-      `job not found under ${places.join(', ')}: ${ref}; list shows the jobs there are`,
+      `job not found under ${places.join(', ')}: ${ref}; a listing shows the jobs there are`,
     );
   }
   if (others.length > 0) {
@@ -166,6 +173,6 @@ function findByPath(ref: string, cwd: string): string {
   }
   throw new RunnerError(
     'unknown',
-    `no such job directory: ${JSON.stringify(ref)}; pass a job id, or the job_dir that start gave`,
+    `no such job directory: ${JSON.stringify(shortRef(ref))}; pass a job id, or the job_dir that start gave`,
   );
 }

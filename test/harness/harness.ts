@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serverFile } from '../mcp/session.ts';
 import type { TempBase } from '../support/temp-base.ts';
-import { claudeCode, codex } from './fetch-clients.ts';
+import { claudeCode as claudeCodeProgram, codex } from './fetch-clients.ts';
 
 export interface Run {
   readonly child: ChildProcess;
@@ -15,6 +15,8 @@ export interface Run {
 
 export interface Harness {
   readonly name: string;
+  /** Its tool for reading a resource of a server. */
+  readonly resourceReader: string;
   /** Starts it in `temp.scratch`; it leads a process group of its own. */
   run(temp: TempBase, modelUrl: string, extraEnv?: Readonly<Record<string, string>>): Run;
 }
@@ -25,38 +27,62 @@ function serverArgs(temp: TempBase): string[] {
   return [serverFile, '--root', temp.base];
 }
 
+/** What Claude Code is told in either mode: where our server is, which tools need no question, and where its model is. */
+function claudeCode(
+  temp: TempBase,
+  modelUrl: string,
+  extraEnv: Readonly<Record<string, string>>,
+): { argv: string[]; env: Readonly<Record<string, string>> } {
+  const config = { mcpServers: { 'peer-jobs': { command: process.execPath, args: serverArgs(temp) } } };
+  const file = temp.file('mcp.json', JSON.stringify(config));
+  const allowed = [...tools.map((tool) => `mcp__peer-jobs__${tool}`), 'ReadMcpResourceTool'].join(',');
+  return {
+    argv: [claudeCodeProgram, '--mcp-config', file, '--strict-mcp-config', '--allowedTools', allowed],
+    env: {
+      ANTHROPIC_BASE_URL: modelUrl,
+      ANTHROPIC_API_KEY: 'none',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      ENABLE_TOOL_SEARCH: 'false',
+      MCP_CONNECTION_NONBLOCKING: 'false',
+      ...extraEnv,
+    },
+  };
+}
+
 export const claudeCodeHarness: Harness = {
   name: 'Claude Code',
+  resourceReader: 'ReadMcpResourceTool',
   run: (temp, modelUrl, extraEnv = {}) => {
-    const config = { mcpServers: { 'peer-jobs': { command: process.execPath, args: serverArgs(temp) } } };
-    const file = temp.file('mcp.json', JSON.stringify(config));
-    const allowed = tools.map((tool) => `mcp__peer-jobs__${tool}`).join(',');
-    return launch(
-      temp,
-      [
-        claudeCode,
-        '-p',
-        'run the job',
-        '--mcp-config',
-        file,
-        '--strict-mcp-config',
-        '--allowedTools',
-        allowed,
-      ],
-      {
-        ANTHROPIC_BASE_URL: modelUrl,
-        ANTHROPIC_API_KEY: 'none',
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        ENABLE_TOOL_SEARCH: 'false',
-        MCP_CONNECTION_NONBLOCKING: 'false',
-        ...extraEnv,
-      },
-    );
+    const { argv, env } = claudeCode(temp, modelUrl, extraEnv);
+    return launch(temp, [...argv, '-p', 'run the job'], env);
   },
 };
 
+/** Claude Code on a terminal, past the questions of its first start. It stays until it is told to go. */
+export function openClaudeCode(temp: TempBase, modelUrl: string): Run {
+  const { argv, env } = claudeCode(temp, modelUrl, { TERM: 'xterm-256color' });
+  const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
+  const settings = {
+    hasCompletedOnboarding: true,
+    theme: 'dark',
+    customApiKeyResponses: { approved: ['none'], rejected: [] },
+    projects: { [temp.scratch]: trusted },
+  };
+  mkdirSync(join(temp.root, 'home'), { recursive: true });
+  writeFileSync(join(temp.root, 'home/.claude.json'), JSON.stringify(settings));
+  // script(1) gives it the terminal.
+  const command = [...argv, 'run the job'].map((word) => `'${word}'`).join(' ');
+  return launch(
+    temp,
+    ['script', '-qfec', `stty rows 40 cols 140; exec ${command}`, '/dev/null'],
+    env,
+    'pipe',
+  );
+}
+
 export const codexHarness: Harness = {
   name: 'Codex',
+  resourceReader: 'read_mcp_resource',
   run: (temp, modelUrl, extraEnv = {}) => {
     const home = join(temp.root, 'home/.codex');
     mkdirSync(home, { recursive: true });
@@ -73,20 +99,28 @@ wire_api = "responses"
 [mcp_servers.peer-jobs]
 command = ${JSON.stringify(process.execPath)}
 args = ${JSON.stringify(serverArgs(temp))}
+# The first turn waits for the server, however slow the box is.
+required = true
+startup_timeout_sec = 60
 `,
     );
     return launch(temp, [codex, 'exec', '--skip-git-repo-check', 'run the job'], extraEnv);
   },
 };
 
-function launch(temp: TempBase, argv: readonly string[], extraEnv: Readonly<Record<string, string>>): Run {
+function launch(
+  temp: TempBase,
+  argv: readonly string[],
+  extraEnv: Readonly<Record<string, string>>,
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): Run {
   const home = join(temp.root, 'home');
   mkdirSync(home, { recursive: true });
   const [file = '', ...args] = argv;
   const child = spawn(file, args, {
     cwd: temp.scratch,
     env: { PATH: process.env.PATH ?? '', HOME: home, ...extraEnv },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
     detached: true,
   });
   temp.ledger.register(child.pid ?? 0, 'the client');

@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { jobDirsBelow, readStatus } from '../support/read-job.ts';
 import { type TempBase, test } from '../support/temp-base.ts';
-import { claudeCodeHarness, codexHarness, type Harness, type Run } from './harness.ts';
+import { claudeCodeHarness, codexHarness, type Harness, openClaudeCode, type Run } from './harness.ts';
 import { type ScriptedModel, serveModel, type ToolCall, type Turn } from './scripted-model.ts';
 
 const start = (script: string, input: Record<string, unknown> = {}): ToolCall => ({
@@ -86,12 +87,25 @@ for (const harness of [claudeCodeHarness, codexHarness]) {
       });
     });
 
+    test('learns from a refused start where it was looked, and reads what the server sees', async ({
+      temp,
+    }) => {
+      const input = { server: 'peer-jobs', uri: 'peer-jobs://doctor' };
+      const model = await play(harness, temp, [
+        () => [{ tool: 'start_job', input: { argv: ['no-such-program'] } }],
+        () => [{ tool: harness.resourceReader, own: true, input }],
+        () => 'done',
+      ]);
+      expect(model.turns[1]?.[0]?.text).toContain('peer-jobs://doctor');
+      expect(model.turns[2]?.[0]?.text).toContain('programs are searched in ');
+    });
+
     test('killed with its server in the middle of a job, is followed by another that collects it', async ({
       temp,
     }) => {
       const model = await serveModel([
         () => [
-          start('while [ ! -e go ]; do sleep 0.1; done; echo kept > out.txt', {
+          start('touch begun; while [ ! -e go ]; do sleep 0.1; done; echo kept > out.txt', {
             result_path: 'out.txt',
             label: 'survivor',
             wait_secs: 200,
@@ -99,11 +113,8 @@ for (const harness of [claudeCodeHarness, codexHarness]) {
         ],
       ]);
       const run = harness.run(temp, model.url);
-      const [jobDir = ''] = await eventually(() => {
-        const dirs = jobDirsBelow(temp.base);
-        return dirs.length > 0 && dirs;
-      }, 60_000);
-      await eventually(() => jobDirsBelow(temp.base).length === 1);
+      await eventually(() => existsSync(temp.at('begun')), 60_000);
+      const [jobDir = ''] = jobDirsBelow(temp.base);
       killGroup(run);
       await run.ended;
       model.close();
@@ -133,6 +144,32 @@ for (const harness of [claudeCodeHarness, codexHarness]) {
     });
   });
 }
+
+describe('Claude Code on a terminal', () => {
+  test('moves a call of more than two minutes to the background, and is told the result unasked', async ({
+    temp,
+  }) => {
+    const script = 'for n in 1 2 3 4 5; do echo $n; sleep 28; done; printf long > out.txt';
+    const model = await serveModel([
+      () => [start(script, { result_path: 'out.txt', wait_secs: 600 })],
+      () => 'I go on meanwhile',
+      () => 'I have it',
+    ]);
+    const run = openClaudeCode(temp, model.url);
+    try {
+      await eventually(() => model.notifications.length > 0, 280_000);
+      expect(model.turns[1]?.[0]?.text).toContain('moved to the background');
+      expect(model.notifications[0]).toContain('"state":"done"');
+      expect(model.notifications[0]).toContain('"result_text":"long"');
+      expect(model.calls).toHaveLength(1);
+      expect(model.problems).toEqual([]);
+    } finally {
+      killGroup(run);
+      await run.ended;
+      model.close();
+    }
+  });
+});
 
 describe('the environment of a worker', () => {
   test('under Claude Code holds no mark and no token of its session, and what the user exported', async ({

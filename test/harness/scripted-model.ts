@@ -9,6 +9,8 @@ import * as z from 'zod';
 
 export interface ToolCall {
   readonly tool: string;
+  /** One of the client's own tools, not of our server. */
+  readonly own?: boolean;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
@@ -39,6 +41,8 @@ export interface ScriptedModel {
   readonly url: string;
   /** Every answer that the model was shown, turn by turn. */
   readonly turns: (readonly ToolAnswer[])[];
+  /** What the client told its model unasked: results of calls that had moved to the background. */
+  readonly notifications: readonly string[];
   /** How many calls the script has made. */
   readonly calls: readonly ToolCall[];
   /** Whether the instructions of the server reached the model. */
@@ -61,12 +65,15 @@ const openAiRequest = z.looseObject({
 
 const textBlocks = z.array(z.looseObject({ type: z.string(), text: z.string().optional() }));
 
+const TASK_NOTIFICATION = /<task-notification>.*?<\/task-notification>/g;
+
 const toolResult = z.looseObject({ type: z.literal('tool_result'), content: z.unknown() });
 
 export async function serveModel(script: readonly Turn[], server = 'peer-jobs'): Promise<ScriptedModel> {
   const turns: (readonly ToolAnswer[])[] = [];
   const calls: ToolCall[] = [];
   const problems: Error[] = [];
+  const notifications: string[] = [];
   let instructions = false;
 
   const step = (answers: readonly ToolAnswer[]): readonly ToolCall[] | string => {
@@ -98,6 +105,8 @@ export async function serveModel(script: readonly Turn[], server = 'peer-jobs'):
 
       function answerAnthropic(json: unknown): void {
         const asked = anthropicRequest.parse(json);
+        for (const [notification] of JSON.stringify(asked.messages?.at(-1) ?? '').matchAll(TASK_NOTIFICATION))
+          notifications.push(notification.replaceAll('\\"', '"').replaceAll('\\\\', '\\'));
         // The client also asks for titles and the like, without tools.
         const isAgent = asked.tools?.some(({ name }) => name.startsWith('mcp__')) ?? false;
         const said = isAgent ? step(anthropicAnswers(asked.messages ?? [])) : 'ok';
@@ -122,6 +131,7 @@ export async function serveModel(script: readonly Turn[], server = 'peer-jobs'):
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
     turns,
     calls,
+    notifications,
     sawInstructions: () => instructions,
     problems,
     close: () => {
@@ -184,8 +194,13 @@ function streamAnthropic(
   const blocks =
     typeof said === 'string'
       ? [{ start: { type: 'text', text: '' }, delta: { type: 'text_delta', text: said } }]
-      : said.map(({ tool, input }, at) => ({
-          start: { type: 'tool_use', id: `toolu_${id}_${at}`, name: `mcp__${server}__${tool}`, input: {} },
+      : said.map(({ tool, own, input }, at) => ({
+          start: {
+            type: 'tool_use',
+            id: `toolu_${id}_${at}`,
+            name: own ? tool : `mcp__${server}__${tool}`,
+            input: {},
+          },
           delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) },
         }));
   for (const [index, { start, delta }] of blocks.entries()) {
@@ -217,11 +232,11 @@ function streamOpenAi(
             content: [{ type: 'output_text', text: said }],
           },
         ]
-      : said.map(({ tool, input }, at) => ({
+      : said.map(({ tool, own, input }, at) => ({
           type: 'function_call',
           id: `fc_${id}_${at}`,
           call_id: `call_${id}_${at}`,
-          namespace: `mcp__${server.replaceAll('-', '_')}`,
+          ...(own ? {} : { namespace: `mcp__${server.replaceAll('-', '_')}` }),
           name: tool,
           arguments: JSON.stringify(input),
         }));

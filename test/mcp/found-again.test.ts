@@ -70,6 +70,7 @@ describe('resources', () => {
     const { resources } = await session.client.listResources();
     expect(resources.map(({ uri }) => uri).sort()).toEqual(
       [
+        'peer-jobs://doctor',
         `peer-job://${job.job_id}/log`,
         `peer-job://${job.job_id}/result`,
         `peer-job://${job.job_id}/outcome`,

@@ -27,10 +27,7 @@ export class RawServer {
   #rest = '';
   #nextId = 1;
 
-  constructor(
-    temp: TempBase,
-    options: { read?: boolean; args?: readonly string[]; detached?: boolean } = {},
-  ) {
+  constructor(temp: TempBase, options: { args?: readonly string[]; detached?: boolean } = {}) {
     this.child = spawn(process.execPath, [serverFile, ...(options.args ?? [])], {
       env: temp.env,
       cwd: temp.scratch,
@@ -44,8 +41,7 @@ export class RawServer {
     this.child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
       this.stderr += chunk;
     });
-    if (options.read !== false)
-      this.child.stdout.setEncoding('utf8').on('data', (chunk: string) => this.#read(chunk));
+    this.child.stdout.setEncoding('utf8').on('data', (chunk: string) => this.#read(chunk));
   }
 
   get pid(): number {

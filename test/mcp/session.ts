@@ -18,6 +18,8 @@ export interface SessionOptions {
   /** What the client calls itself. */
   readonly name?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** With nothing but `env` and where the jobs lie, as Codex starts a server. */
+  readonly bare?: boolean;
   readonly args?: readonly string[];
   readonly cwd?: string;
   /** `file:` URIs; with any, the client has the roots capability. */
@@ -80,7 +82,7 @@ export class Session {
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [serverFile, ...(options.args ?? [])],
-      env: { ...temp.env, ...options.env },
+      env: { ...(options.bare ? { CE_PEER_JOBS_ROOT: temp.base } : temp.env), ...options.env },
       cwd: options.cwd ?? temp.scratch,
       stderr: 'pipe',
     });

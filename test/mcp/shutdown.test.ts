@@ -65,18 +65,14 @@ describe('with a wait in flight, the server ends at once with 0 and the job goes
     await eventually(() => readStatus(jobDir) === 'done', 20_000);
   });
 
-  test('when the client never reads and then leaves', async ({ temp }) => {
-    const server = new RawServer(temp, { read: false });
-    const init = {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 'raw', version: '1' },
-    };
-    server.request('initialize', init);
-    server.notify('notifications/initialized');
+  test('when the client stops reading and then leaves', async ({ temp }) => {
+    const server = new RawServer(temp);
+    await server.initialize();
+    server.child.stdout.pause();
     // Far more than a pipe holds.
     for (let count = 0; count < 60; count += 1) server.request('tools/list');
     await eventually(() => server.child.stdin.writableLength === 0, 20_000);
+    await eventually(() => server.child.stdout.readableLength > 0, 20_000);
     const { code, ms } = await goneWithin(server, () => server.child.stdin.end());
     expect(code).toBe(0);
     expect(ms).toBeLessThan(BUDGET_MS);
@@ -138,6 +134,22 @@ describe('bad input', () => {
     expect(JSON.stringify(huge.result).length).toBeLessThan(1000);
     const beyond = await server.answer(server.call('start_job', { argv: ['true', 'x'.repeat(12_000_000)] }));
     expect(JSON.stringify(beyond.result)).toContain('too long to be recorded');
+    // What was sent is not sent back at its length.
+    for (const [tool, args] of [
+      ['start_job', { argv: 'y'.repeat(10_000_000) }],
+      [
+        'start_job',
+        { argv: ['true'], ...Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`k${n}`, 1])) },
+      ],
+      ['job_log', { job: 'j'.repeat(10_000_000) }],
+      ['job_log', { job: `/${'j'.repeat(10_000_000)}` }],
+      ['job_result', { path: `/${'p'.repeat(10_000_000)}` }],
+      ['wait_jobs', { jobs: ['j'.repeat(10_000_000)] }],
+      ['list_jobs', { cursor: 'c'.repeat(10_000_000) }],
+    ] as const) {
+      const answer = await server.answer(server.call(tool, args));
+      expect(JSON.stringify(answer).length, tool).toBeLessThan(3000);
+    }
     const ok = await server.answer(server.call('start_job', { argv: ['true'], wait_secs: 30 }));
     expect(JSON.stringify(ok.result)).toContain('"state":"done"');
 

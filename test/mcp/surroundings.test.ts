@@ -103,3 +103,63 @@ describe('settings', () => {
     await session.close();
   });
 });
+
+describe('the resource peer-jobs://doctor', () => {
+  const read = async (session: Session): Promise<string> => {
+    const { contents } = await session.client.readResource({ uri: 'peer-jobs://doctor' });
+    const [first] = contents;
+    return first && 'text' in first ? String(first.text) : '';
+  };
+
+  test('tells a model under Codex which PATH, folder and variables its jobs get, and warns of what is missing', async ({
+    temp,
+  }) => {
+    mkdirSync(temp.at('home/.cargo/bin'), { recursive: true });
+    const session = await Session.open(temp, {
+      name: 'codex-mcp-client',
+      bare: true,
+      env: { HOME: temp.at('home'), PATH: '/usr/bin:/bin' },
+    });
+    const text = await read(session);
+    expect(text).toMatch(/^ok +client: codex-mcp-client 1; one call waits at most 280 s$/m);
+    expect(text).toMatch(/^ok +PATH: programs are searched in \/usr\/bin:\/bin$/m);
+    expect(text).toMatch(/^warning PATH: not searched, though there: .*home\/\.cargo\/bin.* → /m);
+    expect(text).toContain(`relative paths count from ${temp.scratch}, where the server was started`);
+    expect(text).toMatch(/^warning variables: jobs inherit no more than .*HOME, .*PATH.* → .*env_vars/m);
+    expect(text).toContain(`new jobs go to ${temp.base}`);
+    await session.close();
+  });
+
+  test('tells under Claude Code what is kept from jobs, by name alone', async ({ temp }) => {
+    const exports = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`EXPORT_${n}`, 'kept']));
+    const session = await Session.open(temp, {
+      name: 'claude-code',
+      env: { ...exports, CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'hush-hush' },
+      roots: [pathToFileURL(temp.scratch).href],
+    });
+    const text = await read(session);
+    expect(text).toContain('one call waits as long as the job');
+    expect(text).toMatch(/^ok +variables: jobs inherit .*EXPORT_1, /m);
+    expect(text).toMatch(/^ok +variables: kept from jobs.*: CLAUDECODE, CLAUDE_CODE_SESSION_ID → /m);
+    expect(text).not.toContain('hush-hush');
+    await session.close();
+  });
+
+  test('warns where the client has named no project', async ({ temp }) => {
+    const session = await Session.open(temp, { cwd: '/' });
+    expect(await read(session)).toMatch(/^warning folder: relative paths count from \/, .* → .*cwd/m);
+    await session.close();
+  });
+
+  test('is named where a program is not found, with the PATH that was searched', async ({ temp }) => {
+    const session = await Session.open(temp, { env: { PATH: '/usr/bin:/bin' } });
+    const refused = await session.call('start_job', { argv: ['no-such-program'] });
+    expect(refused.isError).toBe(true);
+    expect(refused.text).toContain(`looked for in PATH /usr/bin:/bin and from folder ${temp.scratch}`);
+    expect(refused.text).toContain('peer-jobs://doctor');
+    const other = await session.call('start_job', { argv: ['no-such-program'], env: { PATH: '/bin' } });
+    expect(other.text).toContain('looked for in PATH /bin and');
+    expect(session.client.getInstructions()).toContain('peer-jobs://doctor');
+    await session.close();
+  });
+});

@@ -59,6 +59,7 @@ test('doctor of a machine where all is well says so, and changes nothing', async
   );
   expect(of('node', 'ok').detail).toBe(`Node ${process.versions.node}`);
   expect(of('jobs', 'ok').detail).toBe('1 jobs in 1 runs, 0 running');
+  expect(of('PATH', 'ok').detail).toBe('programs are searched in /usr/bin:/bin');
   expect(snapshotOf(temp.base)).toEqual(before);
   const text = (await temp.run('ours', ['doctor'])).stdout.toString();
   expect(text).toMatch(/✓ node +Node/);

@@ -122,7 +122,10 @@ test('variables of a session are told from configuration and credentials', () =>
     'CLAUDE_CODE_ENTRYPOINT',
     'CLAUDE_CODE_MESSAGING_TOKEN',
     'CLAUDE_CODE_SESSION_ID',
+    'CLAUDE_CODE_CHILD_NOTES_DIR',
+    'CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS',
     'CODEX_SANDBOX',
+    'CODEX_SANDBOX_NETWORK_DISABLED',
   ];
   const ofUser = [
     'CLAUDE_CODE_OAUTH_TOKEN',
@@ -130,6 +133,8 @@ test('variables of a session are told from configuration and credentials', () =>
     'CLAUDE_CONFIG_DIR',
     'ANTHROPIC_API_KEY',
     'CODEX_HOME',
+    'CLAUDECODE_OF_MINE',
+    'MY_CLAUDECODE',
     'OPENAI_API_KEY',
     'PATH',
   ];
