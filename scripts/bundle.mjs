@@ -24,7 +24,9 @@ const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const args = process.argv.slice(2);
 const flags = new Set(args);
 const target = flags.has('--to') ? args[args.indexOf('--to') + 1] : undefined;
-const { name, version, description } = readJson(at('package.json'));
+const { name, version, description, mcpName, repository } = readJson(at('package.json'));
+/** As people and registries write it; npm has it with the protocol that it clones by. */
+const home = repository.url.replace(/^git\+|\.git$/g, '');
 
 /** koffi's native parts for the systems that Claude Desktop and most clients run on. */
 const NATIVE = ['win32-x64', 'win32-arm64', 'darwin-x64', 'darwin-arm64', 'linux-x64', 'linux-arm64'];
@@ -39,13 +41,24 @@ async function toolsOfServer() {
   return tools.map((tool) => ({ name: tool.name, description: tool.description.split(/(?<=\.) /)[0] }));
 }
 
-/** The documents that carry the version or the tools, as they should be. */
+/** The documents that carry the version, the tools or the owner, as they should be. */
 async function documents() {
-  const manifest = { ...readJson(at('manifest.json')), version, description, tools: await toolsOfServer() };
-  const registry = readJson(at('server.json'));
-  registry.version = version;
-  for (const entry of registry.packages) entry.version = version;
-  const plugin = { ...readJson(at('plugin/.claude-plugin/plugin.json')), version };
+  const tools = await toolsOfServer();
+  const manifest = {
+    ...readJson(at('manifest.json')),
+    version,
+    description,
+    tools,
+    repository: { type: 'git', url: home },
+  };
+  const registry = {
+    ...readJson(at('server.json')),
+    name: mcpName,
+    version,
+    repository: { url: home, source: 'github' },
+  };
+  for (const entry of registry.packages) Object.assign(entry, { identifier: name, version });
+  const plugin = { ...readJson(at('plugin/.claude-plugin/plugin.json')), version, repository: home };
   return { 'manifest.json': manifest, 'server.json': registry, 'plugin/.claude-plugin/plugin.json': plugin };
 }
 
@@ -81,22 +94,23 @@ function programs() {
 
 function pack() {
   mcpb('validate', at('manifest.json'));
+  // A plugin is copied as a folder, so that it must hold what it runs.
+  const plugin = target === undefined ? at('plugin') : join(target, 'plugin');
+  for (const part of ['dist', 'node_modules']) rmSync(join(plugin, part), { recursive: true, force: true });
+  if (target !== undefined) cpSync(at('plugin'), plugin, { recursive: true });
   const stage = mkdtempSync(join(tmpdir(), 'peer-jobs-bundle-'));
   try {
     for (const file of ['manifest.json', 'LICENSE', 'README.md']) cpSync(at(file), join(stage, file));
     for (const file of programs()) cpSync(at('dist', file), join(stage, 'dist', file));
     stageKoffi(join(stage, 'node_modules'));
+    for (const part of ['dist', 'node_modules'])
+      cpSync(join(stage, part), join(plugin, part), { recursive: true });
     const output = join(target ?? at('dist'), `${name}-${version}.mcpb`);
     mcpb('pack', stage, output);
     console.log(output);
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
-  // A plugin is copied as a folder, so that it must hold what it runs.
-  const plugin = target === undefined ? at('plugin') : join(target, 'plugin');
-  rmSync(join(plugin, 'dist'), { recursive: true, force: true });
-  if (target !== undefined) cpSync(at('plugin'), plugin, { recursive: true });
-  for (const file of programs()) cpSync(at('dist', file), join(plugin, 'dist', file));
   console.log(plugin);
 }
 

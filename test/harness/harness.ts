@@ -37,7 +37,16 @@ function claudeCode(
   const file = temp.file('mcp.json', JSON.stringify(config));
   const allowed = [...tools.map((tool) => `mcp__peer-jobs__${tool}`), 'ReadMcpResourceTool'].join(',');
   return {
-    argv: [claudeCodeProgram, '--mcp-config', file, '--strict-mcp-config', '--allowedTools', allowed],
+    // The prompt comes first: what follows --allowedTools is taken for tools.
+    argv: [
+      claudeCodeProgram,
+      'run the job',
+      '--mcp-config',
+      file,
+      '--strict-mcp-config',
+      '--allowedTools',
+      allowed,
+    ],
     env: {
       ANTHROPIC_BASE_URL: modelUrl,
       ANTHROPIC_API_KEY: 'none',
@@ -54,7 +63,7 @@ export const claudeCodeHarness: Harness = {
   resourceReader: 'ReadMcpResourceTool',
   run: (temp, modelUrl, extraEnv = {}) => {
     const { argv, env } = claudeCode(temp, modelUrl, extraEnv);
-    return launch(temp, [...argv, '-p', 'run the job'], env);
+    return launch(temp, [...argv, '-p'], env);
   },
 };
 
@@ -71,7 +80,7 @@ export function openClaudeCode(temp: TempBase, modelUrl: string): Run {
   mkdirSync(join(temp.root, 'home'), { recursive: true });
   writeFileSync(join(temp.root, 'home/.claude.json'), JSON.stringify(settings));
   // script(1) gives it the terminal.
-  const command = [...argv, 'run the job'].map((word) => `'${word}'`).join(' ');
+  const command = argv.map((word) => `'${word}'`).join(' ');
   return launch(
     temp,
     ['script', '-qfec', `stty rows 40 cols 140; exec ${command}`, '/dev/null'],

@@ -41,6 +41,9 @@ async function serve(temp: TempBase, command: string, args: readonly string[]): 
     },
   });
   expect(answer.structuredContent).toMatchObject({ state: 'done', result_text: 'from the bundle\n' });
+  const { contents } = await client.readResource({ uri: 'peer-jobs://doctor' });
+  // It has its native part with it.
+  expect(JSON.stringify(contents)).not.toMatch(/warning koffi|problem/);
   await client.close();
 }
 
