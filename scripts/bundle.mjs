@@ -117,7 +117,7 @@ function pack() {
 /** koffi without its sources, and its native parts beside it. */
 function stageKoffi(modules) {
   const koffi = at('node_modules/koffi');
-  const wanted = /^(package\.json|LICENSE.*|index\.c?js|src\/koffi\/index\.c?js)$/;
+  const wanted = /^(package\.json|LICENSE.*|index\.c?js|src\/koffi\/(src\/)?[a-z]+\.c?js)$/;
   for (const file of readdirSync(koffi, { recursive: true })) {
     if (wanted.test(file.replaceAll('\\', '/'))) cpSync(join(koffi, file), join(modules, 'koffi', file));
   }
