@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePs } from '../../../runner-core/platform/darwin.ts';
+import { createDarwinTable, parsePs } from '../../../runner-core/platform/darwin.ts';
 
 /** As ps(1) of macOS prints it: right-aligned numbers, a left-aligned state, a start padded to its column. */
 const SAMPLE = `    1     0     1 Ss   Mon Jan  8 09:12:33 2024     /sbin/launchd
@@ -123,4 +123,73 @@ test('every process that ps prints is read back as it is, for any machine', () =
       );
     }),
   );
+});
+
+describe('a process of macOS', () => {
+  const SESSION = '6E3A1B8C-9D0F-4C55-8A77-0123456789AB';
+  const START = Date.UTC(2024, 0, 9, 10, 0, 0) / 1000;
+  const line = (pid: number, stat = 'S', second = '00'): string =>
+    `${pid} 1 ${pid} ${stat} Tue Jan  9 10:00:${second} 2024     node\n`;
+  const self = line(process.pid);
+  /** A machine where ps prints `ps`, and sysctl what it is asked for. */
+  const machine = (
+    ps: string,
+    sysctl: Record<string, string> = { 'kern.bootsessionuuid': `${SESSION}\n` },
+  ) => {
+    const calls: string[][] = [];
+    const table = createDarwinTable(async (program, args) => {
+      calls.push([program, ...args]);
+      return program === '/bin/ps' ? ps : (sysctl[args.at(-1) ?? ''] ?? '');
+    });
+    return { table, calls };
+  };
+
+  test('is named by the session of the boot, which no setting of the clock moves', async () => {
+    const { table } = machine(self + line(4711));
+    expect(await table.identify(4711)).toBe(`${SESSION}/darwin/${START}`);
+  });
+
+  test('is named by the time of the boot where the system knows no sessions', async () => {
+    const boottime = '{ sec = 1704700000, usec = 12 } Mon Jan  8 07:46:40 2024\n';
+    expect(await machine(self, { 'kern.boottime': boottime }).table.boot()).toBe('1704700000');
+    expect(await machine(self, {}).table.boot()).toBe('unknown-boot');
+  });
+
+  test('is alive where its start is the recorded one, also when it is stopped', async () => {
+    const identity = `${SESSION}/darwin/${START}`;
+    for (const [stat, stopped] of [
+      ['S', false],
+      ['T', true],
+    ] as const) {
+      const { table } = machine(self + line(4711, stat));
+      expect(await table.locate(4711, identity)).toEqual({ state: 'alive', pid: 4711, stopped });
+    }
+  });
+
+  test('is gone where it is another one, a zombie, of another boot, or not there', async () => {
+    const identity = `${SESSION}/darwin/${START}`;
+    const { table } = machine(self + line(4711, 'S', '07') + line(4712, 'Z'));
+    expect(await table.locate(4711, identity)).toEqual({ state: 'gone' });
+    expect(await table.locate(4712, identity)).toEqual({ state: 'gone' });
+    expect(await table.locate(4713, identity)).toEqual({ state: 'gone' });
+    expect(await machine(self + line(4711)).table.locate(4711, `other/darwin/${START}`)).toEqual({
+      state: 'gone',
+    });
+  });
+
+  test('may be anywhere where ps cannot be run, as in a sandbox: nobody is declared dead for that', async () => {
+    const { table } = machine('');
+    expect(await table.locate(4711, `${SESSION}/darwin/${START}`)).toEqual({ state: 'unknown' });
+    expect(await table.identify(process.pid)).toBeUndefined();
+  });
+
+  test('is asked of ps with a flag for each column: after one `=` all the rest is a heading', async () => {
+    const { table, calls } = machine(self);
+    await table.groupOf(process.pid);
+    const [asked = []] = calls;
+    expect(asked.filter((word) => word.includes('='))).toEqual(
+      ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'command'].map((name) => `${name}=`),
+    );
+    expect(asked.filter((word) => word === '-o').length).toBe(6);
+  });
 });
