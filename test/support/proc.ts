@@ -1,5 +1,10 @@
-/** What /proc tells of a process (proc(5)). Linux; elsewhere only `isAlive` works, by signal 0. */
+/**
+ * What /proc tells of a process (proc(5)). Elsewhere ps(1) tells the most needed of it; nothing of environments, folders and
+ * open files.
+ */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { parsePs } from '../../runner-core/platform/darwin.ts';
 
 export const hasProc = existsSync('/proc/self/stat');
 
@@ -24,7 +29,40 @@ function readProc(pid: number, file: string): string | undefined {
   }
 }
 
+const PS_COLUMNS = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'command'].flatMap((name) => ['-o', `${name}=`]);
+
+/** Processes as ps(1) shows them, with their whole command line. It knows no sessions: groups serve. */
+function readPs(...selection: readonly string[]): ProcStat[] {
+  let text = '';
+  try {
+    text = execFileSync('/bin/ps', [...selection, '-ww', ...PS_COLUMNS], {
+      env: { LC_ALL: 'C', TZ: 'UTC0' },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch {
+    // It exits 1 where no process matches.
+  }
+  return parsePs(text).map(({ row, command }) => ({
+    pid: row.pid,
+    command,
+    state: row.zombie ? 'Z' : row.stopped ? 'T' : 'S',
+    ppid: row.ppid,
+    pgrp: row.pgid,
+    session: row.sid,
+    threads: 1,
+    startTicks: String(row.start),
+  }));
+}
+
+/** Every process that there is. */
+function readAll(): ProcStat[] {
+  if (!hasProc) return readPs('-ax');
+  return listPids().flatMap((pid) => readStat(pid) ?? []);
+}
+
 export function readStat(pid: number): ProcStat | undefined {
+  if (!hasProc) return readPs('-p', String(pid))[0];
   const line = readProc(pid, 'stat');
   if (line === undefined) return undefined;
   // The command may hold spaces and parentheses: fields are counted from the last one.
@@ -45,16 +83,9 @@ export function readStat(pid: number): ProcStat | undefined {
 
 /** False for a zombie: it has ended, and only its parent has not looked. One with threads left has not ended yet. */
 export function isAlive(pid: number): boolean {
-  if (hasProc) {
-    const stat = readStat(pid);
-    return stat !== undefined && ((stat.state !== 'Z' && stat.state !== 'X') || stat.threads > 1);
-  }
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const stat = readStat(pid);
+  if (stat === undefined) return false;
+  return (stat.state !== 'Z' && stat.state !== 'X') || stat.threads > 1;
 }
 
 /** Names one process for good, as a pid alone does not: pid and start time. Undefined when there is no such process. */
@@ -65,11 +96,11 @@ export function identityOf(pid: number): string | undefined {
 
 /** True while the very process of that identity lives. */
 export function isAliveAs(pid: number, identity: string): boolean {
-  return isAlive(pid) && (!hasProc || identityOf(pid) === identity);
+  return isAlive(pid) && identityOf(pid) === identity;
 }
 
 export function listPids(): number[] {
-  if (!hasProc) return [];
+  if (!hasProc) return readPs('-ax').map(({ pid }) => pid);
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
@@ -91,6 +122,7 @@ export function readEnviron(pid: number): ReadonlyMap<string, string> | undefine
 }
 
 export function commandLineOf(pid: number): string {
+  if (!hasProc) return readPs('-p', String(pid))[0]?.command ?? '';
   return (readProc(pid, 'cmdline') ?? '').split('\0').join(' ').trim();
 }
 
@@ -123,12 +155,10 @@ export function openFilesOf(pid: number): ReadonlyMap<number, string> {
 
 /** Every living process below `root` by parent pid, nearest first. */
 export function descendantsOf(root: number): number[] {
-  const stats = listPids()
-    .map(readStat)
-    .filter((stat) => stat !== undefined && stat.state !== 'Z');
+  const stats = readAll().filter(({ state }) => state !== 'Z');
   const found = [root];
   for (const parent of found) {
-    for (const stat of stats) if (stat?.ppid === parent) found.push(stat.pid);
+    for (const stat of stats) if (stat.ppid === parent) found.push(stat.pid);
   }
   return found.slice(1);
 }
