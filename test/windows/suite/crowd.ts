@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../../support/eventually.ts';
 import { isAlive, js, lives, pidsOf, settled } from './jobs.ts';
+import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
 
 scenario(
@@ -52,7 +52,7 @@ scenario('the sweep of a start removes old runs beside its own, and spares young
   for (const run of ['old', 'young']) {
     const job = await temp.start(js(''), ['--no-sweep'], {}, run);
     await settled(job);
-    await eventually(() => !isAlive(pidsOf(job).supervisor_pid), 30_000);
+    await eventually(() => !isAlive(pidsOf(job).supervisor_pid));
   }
   const runs = (): string => readdirSync(join(temp.base, 's')).sort().join();
   const live = await temp.start(lives, ['--no-sweep'], {}, 'live');

@@ -1,9 +1,9 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { rmdirSync, unlinkSync } from 'node:fs';
-import { eventually } from '../../support/eventually.ts';
 import { fixture, isAlive, js, kill, killTree, pidsOf, ready, settled, waitsFor } from './jobs.ts';
 import { runInJob } from './outer-job.ts';
+import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
 import { CLI, type Job, program, runNode, type TempBase } from './temp-base.ts';
 
@@ -22,7 +22,7 @@ async function caller(temp: TempBase): Promise<{ pid: number; job: Job; hangUp: 
   child.on('error', () => undefined);
   const pid = child.pid ?? 0;
   temp.watch(pid);
-  const id = await eventually(() => /^started (\S+)/m.exec(out)?.[1], 120_000);
+  const id = await eventually(() => /^started (\S+)/m.exec(out)?.[1]);
   return {
     pid,
     job: temp.job(id),

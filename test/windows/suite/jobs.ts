@@ -7,7 +7,7 @@ import {
   startOf,
   terminate,
 } from '../../../runner-core/platform/win32-process.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, PATIENCE_MS } from './patience.ts';
 import { APP, type Job, type PidRecord, pidsIn, textOf } from './temp-base.ts';
 
 /** The argv of a Node one-liner. `say(text)` writes to the log at once; `fs`, `cp` are Node's own. */
@@ -34,11 +34,11 @@ export function ready(job: Job): Promise<[number, ...number[]]> {
     const [first, ...others] =
       /^ready ([\d ]+)\r?\n/m.exec(logOf(job))?.[1]?.trim().split(' ').map(Number) ?? [];
     return first === undefined ? undefined : ([first, ...others] as [number, ...number[]]);
-  }, 90_000);
+  });
 }
 
 /** The terminal word, from the disk alone. */
-export function settled(job: Job, deadlineMs = 120_000): Promise<string> {
+export function settled(job: Job, deadlineMs = PATIENCE_MS): Promise<string> {
   return eventually(() => textOf(job.dir, 'status')?.trim(), deadlineMs);
 }
 
@@ -62,7 +62,7 @@ export async function kill(pid: number): Promise<void> {
   const start = startOf(identify(pid));
   if (start === undefined) return;
   terminate({ pid, start });
-  await eventually(() => !isRunning({ pid, start }), 40_000);
+  await eventually(() => !isRunning({ pid, start }));
 }
 
 /** Ends a process and all that its pid leads to, as `taskkill /T /F` and the tree-kill package do. */
@@ -75,7 +75,7 @@ export async function killTree(pid: number): Promise<void> {
   for (const member of tree.reverse()) await kill(member);
 }
 
-export async function gone(pids: readonly number[], deadlineMs = 40_000): Promise<void> {
+export async function gone(pids: readonly number[], deadlineMs = PATIENCE_MS): Promise<void> {
   await eventually(() => pids.every((pid) => !isAlive(pid)), deadlineMs);
 }
 

@@ -2,7 +2,6 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isPrivateDir } from '../../../runner-core/platform/win32-security.ts';
-import { eventually } from '../../support/eventually.ts';
 import {
   isAlive,
   js,
@@ -16,6 +15,7 @@ import {
   settled,
   waitsFor,
 } from './jobs.ts';
+import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
 import { textOf } from './temp-base.ts';
 

@@ -1,7 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import { eventually } from '../../support/eventually.ts';
 import { gone, js, ready, reasonOf, settled } from './jobs.ts';
+import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
 
 const logBytes = (dir: string): number => statSync(`${dir}\\out.log`).size;

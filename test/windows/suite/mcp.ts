@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import * as z from 'zod';
-import { eventually } from '../../support/eventually.ts';
 import { isAlive, js, killTree, pidsOf, ready, settled, waitsFor } from './jobs.ts';
+import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
 import { APP, type TempBase } from './temp-base.ts';
 

@@ -2,9 +2,9 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
-import { eventually } from '../../support/eventually.ts';
 import { fixture, isAlive, js, logOf, pidsOf, ready, settled, waitsFor } from './jobs.ts';
 import { runInJob } from './outer-job.ts';
+import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
 import { CLI } from './temp-base.ts';
 
@@ -28,7 +28,7 @@ scenario(
     caller.stdout.on('data', (chunk: Buffer) => {
       out += chunk;
     });
-    const job = temp.job(await eventually(() => /^started (\S+)/m.exec(out)?.[1], 30_000));
+    const job = temp.job(await eventually(() => /^started (\S+)/m.exec(out)?.[1]));
     await ready(job);
     execFileSync('taskkill', ['/T', '/F', '/PID', String(caller.pid)], { stdio: 'ignore' });
     const { supervisor_pid, worker_pid } = pidsOf(job);

@@ -13,10 +13,10 @@ import {
 import { join } from 'node:path';
 import { win32 } from '../../../runner-core/platform/win32-api.ts';
 import { spawnWorker } from '../../../runner-core/platform/win32-worker.ts';
-import { eventually } from '../../support/eventually.ts';
 import { fixture, isAlive, js, lives, pidsOf, ready, reasonOf, recordPath, settled } from './jobs.ts';
+import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
-import { APP, runNode, textOf } from './temp-base.ts';
+import { APP, runNode, type TempBase } from './temp-base.ts';
 
 scenario(
   'a supervisor that never acknowledges is ended with its worker, and the start says so',
@@ -32,7 +32,7 @@ scenario(
       temp.env,
       temp.scratch,
     );
-    const id = await eventually(() => readdirSync(join(temp.base, 's/r/jobs'))[0], 60_000);
+    const id = await eventually(() => readdirSync(join(temp.base, 's/r/jobs'))[0]);
     const job = temp.job(id);
     const members = await ready(job);
     const { supervisor_pid } = pidsOf(job);
@@ -80,17 +80,27 @@ scenario('a worker takes no step before it is in its job object', async (temp) =
 /** What a supervisor falls back to where there are no events; win32.ts. */
 const MARKER_POLL_MS = 5000;
 
-scenario('a reap by marker, as the reference asks for it, is noticed at once', async (temp) => {
+/** How long it took until a supervisor noticed a marker that came just after its look from time to time. */
+async function noticedAfterMs(temp: TempBase): Promise<number> {
   const job = await temp.start(lives);
   await ready(job);
-  // Just after a look from time to time: only an event can be what tells of the marker so soon.
   const sinceMs = (): number => Date.now() - statSync(recordPath(job)).mtimeMs;
   const next = (Math.floor(sinceMs() / MARKER_POLL_MS) + 1) * MARKER_POLL_MS;
-  await eventually(() => sinceMs() > next + 1000, 2 * MARKER_POLL_MS);
+  await eventually(() => sinceMs() > next + 1000);
   const marker = join(job.dir, '.reap');
   writeFileSync(marker, 'reap\n');
-  await eventually(() => !existsSync(marker), MARKER_POLL_MS - 2000);
+  const from = performance.now();
+  await eventually(() => !existsSync(marker));
+  const tookMs = performance.now() - from;
   equal(await settled(job), 'timeout');
   equal(reasonOf(job), 'reaped on request before completion');
-  ok(!textOf(job.dir, '.reap'));
+  return tookMs;
+}
+
+scenario('a reap by marker, as the reference asks for it, is noticed at once', async (temp) => {
+  // On a machine under load once may be late by chance; by looks from time to time it would always be.
+  const took: number[] = [];
+  while (took.length < 3 && took.every((ms) => ms > MARKER_POLL_MS / 2))
+    took.push(await noticedAfterMs(temp));
+  ok(Math.min(...took) < MARKER_POLL_MS / 2, `after ${took.join(', ')} ms`);
 });

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { jobObjectName, membersOf, withJobObject } from '../../../runner-core/platform/win32-job.ts';
 import { isRunning, listProcesses, terminate } from '../../../runner-core/platform/win32-process.ts';
 import type { WindowsRow } from '../../../runner-core/platform/windows-tree.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from './patience.ts';
 
 /** The bundles under test, and koffi beside them. */
 export const APP = process.env.PEER_JOBS_APP ?? '';
@@ -40,8 +40,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const FOREIGN = /^(CE_PEER_|CE_WORK_|CROSS_MODEL_|PEER_JOBS_|NODE_)/i;
 /** A supervisor may take this long to be gone after it has published. */
-const LEAVE_MS = 30_000;
-const CALL_TIMEOUT_MS = 90_000;
+const LEAVE_MS = 120_000;
+const CALL_TIMEOUT_MS = 300_000;
 
 export function cleanEnv(extra: Variables = {}): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));

@@ -2,7 +2,6 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { membersOf, withJobObject } from '../../../runner-core/platform/win32-job.ts';
-import { eventually } from '../../support/eventually.ts';
 import {
   fixture,
   gone,
@@ -17,6 +16,7 @@ import {
   recordPath,
   settled,
 } from './jobs.ts';
+import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
 import { CLI, type Job, type TempBase } from './temp-base.ts';
 
@@ -131,7 +131,7 @@ async function nested(temp: TempBase): Promise<{ outer: Job; inner: Job }> {
   const start = [CLI, 'start', '--skill', 's', '--run-id', 'r', '--', ...lives];
   const script = `const r=cp.spawnSync(process.execPath,${JSON.stringify(start)},{encoding:'utf8'});say('inner '+r.stdout.trim()+r.stderr);setInterval(()=>{},1e6)`;
   const outer = await temp.start(js(script));
-  const id = await eventually(() => /^inner (\S+)/m.exec(logOf(outer))?.[1], 120_000);
+  const id = await eventually(() => /^inner (\S+)/m.exec(logOf(outer))?.[1]);
   const inner = temp.job(id);
   await ready(inner);
   return { outer, inner };
