@@ -1,4 +1,4 @@
-// Bundles the two programs. Each is one file that bare Node can run, with nothing installed beside it.
+// Bundles the programs. Each is one file that bare Node can run, with nothing installed beside it.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';

@@ -65,6 +65,7 @@ const {
   callOf,
   EXIT_MEANINGS,
   EXTRAS,
+  FLAGS,
   flagMeaning,
   flagText,
   inCommandNames,
@@ -83,6 +84,7 @@ const {
   export { TOOLS } from './server/tools.ts';
   export { longestWaitSecs } from './server/client-bounds.ts';
   export { SESSION_VARIABLES } from './server/harness-env.ts';
+  export { FLAGS } from './server/settings.ts';
 `,
 );
 const { promises } = await load('promises', `export { promises } from './test/windows/promises.ts';`);
@@ -187,13 +189,11 @@ const regions = {
       ['client', 'kept from workers'],
       Object.entries(SESSION_VARIABLES).map(([client, names]) => [client, names.map(code).join(' ')]),
     ),
-  'server-flags': () => {
-    const flags = [...source('server/settings.ts').matchAll(/'(--[a-z-]+)': '([A-Z_]+)'/g)];
-    return table(
+  'server-flags': () =>
+    table(
       ['flag of `mcp`', 'in place of'],
-      flags.map(([, flag, name]) => [code(`${flag} VALUE`), code(name)]),
-    );
-  },
+      Object.entries(FLAGS).map(([flag, name]) => [code(`${flag} VALUE`), code(name)]),
+    ),
   'client-bounds': () =>
     table(
       ['client', 'longest wait in one call', 'without a progress token'],

@@ -3,7 +3,8 @@
  * environment, so that everything must have a way in without one. A flag wins.
  */
 
-const FLAGS: Readonly<Record<string, string>> = {
+/** Flag and the variable that it stands for. */
+export const FLAGS: Readonly<Record<string, string>> = {
   '--root': 'CE_PEER_JOBS_ROOT',
   '--max-wait-secs': 'PEER_JOBS_MAX_WAIT_SECS',
   '--idle-secs': 'CE_PEER_IDLE_SECS',

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { forPeople, jobFilter, RunnerError } from '../index.ts';
 import { type Declared, SHELLS } from './command.ts';
-import { type CliCommand, define, ok, withProblems } from './commands.ts';
+import { type CliCommand, define, defineOwn, ok, withProblems } from './commands.ts';
 import { spacedJson } from './render.ts';
 
 export const watchDeclared = {
@@ -88,7 +88,7 @@ async function report(): Promise<CliCommand> {
 }
 
 async function completion(): Promise<CliCommand> {
-  return define(completionDeclared, async ({ shell }) => {
+  return defineOwn(completionDeclared, async ({ shell }) => {
     const { completionFor } = await import('./people/completion.ts');
     const { vocabulary } = await import('./vocabulary.ts');
     return ok(completionFor(shell, await vocabulary()));
@@ -96,7 +96,7 @@ async function completion(): Promise<CliCommand> {
 }
 
 async function man(): Promise<CliCommand> {
-  return define(manDeclared, async () => {
+  return defineOwn(manDeclared, async () => {
     const { manPage } = await import('./people/man-page.ts');
     const { vocabulary } = await import('./vocabulary.ts');
     return ok(manPage(await vocabulary(), await forPeople.variables()));
@@ -104,7 +104,7 @@ async function man(): Promise<CliCommand> {
 }
 
 async function watch(): Promise<CliCommand> {
-  return define(watchDeclared, async (input, { caller, output }) => {
+  return defineOwn(watchDeclared, async (input, { caller, output }) => {
     if (!output.screen()) throw new RunnerError('usage', 'watch needs a terminal; for a pipe there is list');
     const { openWatch } = await import('./people/open-watch.ts');
     await openWatch(input, caller);

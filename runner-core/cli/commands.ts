@@ -25,37 +25,40 @@ export interface CliCommand<D extends Declared = Declared> {
   run(invocation: Invocation, caller: Caller, output?: Output): Promise<Answer>;
 }
 
-interface Doing<O> {
+/** How and where an answer is to be shown. */
+interface Showing {
   readonly json: boolean;
   readonly caller: Caller;
   readonly output: Output;
   /** The command's own flags that were given. */
   readonly shown: Readonly<Record<string, string | boolean>>;
-  perform(): Promise<O>;
 }
 
+/** A command that does an operation (`perform`) and shows what came of it. */
 export function define<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
   operation: Operation<I, O>,
-  run: (input: z.output<I>, doing: Doing<z.output<O>>) => Promise<Answer>,
+  run: (input: z.output<I>, doing: Showing & { perform(): Promise<z.output<O>> }) => Promise<Answer>,
   presentation?: Presentation,
-): CliCommand<Operation>;
-/** For a command that is no operation: there is nothing to perform. */
-export function define<I extends z.ZodMiniObject>(
-  declared: Declared & { readonly input: I },
-  run: (input: z.output<I>, doing: Doing<never>) => Promise<Answer>,
-): CliCommand;
-export function define(
-  operation: Declared & Partial<Operation>,
-  run: (input: z.output<z.ZodMiniObject>, doing: Doing<never>) => Promise<Answer>,
-  presentation: Presentation = {},
-): CliCommand {
-  return {
+): CliCommand<Operation<I, O>> {
+  return defineOwn(
     operation,
+    (input, showing) => run(input, { ...showing, perform: () => operation.run(input, showing.caller) }),
+    presentation,
+  );
+}
+
+/** A command that is no operation: only the command line has it. */
+export function defineOwn<D extends Declared>(
+  declared: D,
+  run: (input: z.output<D['input']>, showing: Showing) => Promise<Answer>,
+  presentation: Presentation = {},
+): CliCommand<D> {
+  return {
+    operation: declared,
     presentation,
     run: (invocation, caller, output = standardOutput) => {
-      const input = checkInput(operation, invocation.input);
-      const perform = () => operation.run?.(input, caller) as Promise<never>;
-      return run(input, { json: invocation.json, shown: invocation.shown ?? {}, caller, output, perform });
+      const { json, shown = {} } = invocation;
+      return run(checkInput<D['input']>(declared, invocation.input), { json, shown, caller, output });
     },
   };
 }

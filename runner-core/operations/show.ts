@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { settle } from '../engine/index.ts';
 import { isTerminal } from '../job/state.ts';
 import { platform, type Whereabouts } from '../platform/index.ts';
 import { findJob } from '../store/find.ts';
-import { FILES, fileOf, readMeta, readOutcome } from '../store/job-dir.ts';
+import { FILES, readMeta, readOutcome } from '../store/job-dir.ts';
 import { lstatIfAny } from '../store/owned-file.ts';
 import { processesOf } from '../store/processes.ts';
 import { inspectResult } from '../store/result-file.ts';
@@ -96,9 +97,8 @@ function viewOf(pid: number, at: Whereabouts): ProcessView {
 }
 
 function filesOf(jobDir: string): { name: string; bytes: number }[] {
-  return Object.keys(FILES).flatMap((file) => {
-    const key = file as keyof typeof FILES;
-    const stat = lstatIfAny(fileOf(jobDir, key));
-    return stat ? [{ name: FILES[key], bytes: stat.size }] : [];
+  return Object.values(FILES).flatMap((name) => {
+    const stat = lstatIfAny(join(jobDir, name));
+    return stat ? [{ name, bytes: stat.size }] : [];
   });
 }
