@@ -187,42 +187,15 @@ compare('wait with an aggregate deadline', [
   {
     name: '--deadline-grace-secs is added to it',
     shows: [
-      'wait --deadline-secs 500 --deadline-grace-secs 650 --max-secs 0 <job 1> → 0 "-\\t<job 1>\\trunning\\t<about 16 min>\\nwaiting: 1 of 1 still running; <about 2 min> left',
+      'wait --deadline-secs 500 --max-secs 0 --deadline-grace-secs 650 <job 1> → 0 "-\\t<job 1>\\trunning\\t<about 16 min>\\nwaiting: 1 of 1 still running; <about 2 min> left',
     ],
     async play(p) {
       const job = await p.start(sh('sleep 60'));
       p.backdate(job, 1000);
-      await p.cli(
-        'wait',
-        '--deadline-secs',
-        '500',
-        '--deadline-grace-secs',
-        '650',
-        '--max-secs',
-        '0',
-        job.id,
-      );
-      await p.cli(
-        'wait',
-        '--deadline-secs',
-        '500',
-        '--deadline-grace-secs',
-        '50.5',
-        '--max-secs',
-        '0',
-        job.id,
-      );
-      await p.cli(
-        'wait',
-        '--deadline-secs',
-        '500',
-        '--deadline-grace-secs',
-        '650',
-        '--max-secs',
-        '0',
-        '--json',
-        job.id,
-      );
+      const wait = ['wait', '--deadline-secs', '500', '--max-secs', '0', '--deadline-grace-secs'];
+      await p.cli(...wait, '650', job.id);
+      await p.cli(...wait, '50.5', job.id);
+      await p.cli(...wait, '650', '--json', job.id);
     },
   },
   {

@@ -1,6 +1,5 @@
 /** Jobs of the built command line, as tests start them, ask about them and harm them. */
-import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import { killAs } from './ledger.ts';
@@ -9,6 +8,7 @@ import type { Argv, SideName } from './programs.ts';
 import {
   type JobPids,
   jobDirsBelow,
+  readJobFile,
   readPids,
   readReady,
   readStatus,
@@ -100,16 +100,8 @@ export async function gone(pids: readonly number[], deadlineMs = 30_000): Promis
 /** The files that make the terminal record, to be held against what they are later. */
 export function recordOf(job: Job): Record<string, string | undefined> {
   return Object.fromEntries(
-    ['status', 'reason', 'outcome.json'].map((name) => [name, readText(join(job.dir, name))]),
+    ['status', 'reason', 'outcome.json'].map((name) => [name, readJobFile(job.dir, name)]),
   );
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 /** Every job there is below a directory, by its path. */

@@ -3,28 +3,19 @@ import { describe, expect, test } from 'vitest';
 import { pageOf } from '../../../runner-core/cli/page/page.tsx';
 import { barOf, scaleOf, ticksOf } from '../../../runner-core/cli/page/timeline.ts';
 import type { ReportRow } from '../../../runner-core/index.ts';
+import { jobRow } from './job-row.ts';
 
 const NOW = Date.parse('2026-11-30T12:10:00Z');
 
 function row(name: string, fields: Partial<ReportRow> = {}): ReportRow {
   return {
-    ref: name,
-    job_id: `20261130T120000Z-${name}`,
-    job_dir: `/jobs/${name}`,
+    ...jobRow(name),
     state: 'done',
-    skill: 's',
-    run_id: 'r',
-    label: name,
     reason: 'worker exited 0',
-    started_at: '2026-11-30T12:00:00Z',
     elapsed_secs: 60,
     idle_secs: null,
     exit_code: 0,
-    signal: null,
     log_bytes: 3,
-    log_path: `/jobs/${name}/out.log`,
-    result_path: null,
-    engine: null,
     argv: ['/bin/true'],
     cwd: '/work',
     client: 'cli',

@@ -10,29 +10,9 @@ import {
 import type { JobRow } from '../../../runner-core/index.ts';
 import { python } from '../../support/programs.ts';
 import { jsonValues } from '../texts.ts';
+import { jobRow } from './job-row.ts';
 
-function row(ref: string, more: Partial<JobRow> = {}): JobRow {
-  return {
-    ref,
-    job_id: ref,
-    job_dir: `/base/${ref}`,
-    state: 'running',
-    skill: 's',
-    run_id: 'r',
-    label: null,
-    reason: '',
-    started_at: '2026-11-30T12:00:00Z',
-    elapsed_secs: 1,
-    idle_secs: null,
-    exit_code: null,
-    signal: null,
-    log_bytes: 0,
-    log_path: `/base/${ref}/out.log`,
-    result_path: null,
-    engine: null,
-    ...more,
-  };
-}
+const row = (ref: string, more: Partial<JobRow> = {}): JobRow => ({ ...jobRow(ref), label: null, ...more });
 
 describe('JSON with spaces', () => {
   test('parses back to the same value, for any value', () => {
@@ -91,7 +71,7 @@ describe('states', () => {
 
   test('as JSON are a list of ref, job_dir and state, and no more', () => {
     expect(renderStates(rows, { json: true, asked: 2 })).toBe(
-      '[{"ref": "a", "job_dir": "/base/a", "state": "running"}, {"ref": "b", "job_dir": "/base/b", "state": "done"}]\n',
+      '[{"ref": "a", "job_dir": "/jobs/a", "state": "running"}, {"ref": "b", "job_dir": "/jobs/b", "state": "done"}]\n',
     );
     expect(renderStates([row('a')], { json: true, asked: 1 })).toMatch(/^\[\{.*\}\]\n$/);
   });
@@ -162,7 +142,7 @@ describe('the rows under a deadline', () => {
         renderDeadline(answer([row('a', { state: 'failed', reason: 'r', label: 'l' })]), { json: true }),
       ),
     ).toEqual({
-      jobs: [{ ref: 'a', job_dir: '/base/a', label: 'l', state: 'failed', elapsed_secs: 90, reason: 'r' }],
+      jobs: [{ ref: 'a', job_dir: '/jobs/a', label: 'l', state: 'failed', elapsed_secs: 90, reason: 'r' }],
       all_settled: true,
       deadline_passed: false,
       secs_left: 30,

@@ -18,30 +18,10 @@ import {
   type ViewState,
 } from '../../../runner-core/cli/watch/view-state.ts';
 import type { RosterJob } from '../../../runner-core/index.ts';
+import { jobRow } from './job-row.ts';
 
 function job(name: string, fields: Partial<RosterJob> = {}): RosterJob {
-  return {
-    ref: name,
-    job_id: `20261130T120000Z-${name}`,
-    job_dir: `/jobs/${name}`,
-    state: 'running',
-    skill: 's',
-    run_id: 'r',
-    label: name,
-    reason: '',
-    started_at: '2026-11-30T12:00:00Z',
-    elapsed_secs: 10,
-    idle_secs: 1,
-    exit_code: null,
-    signal: null,
-    log_bytes: 0,
-    log_path: `/jobs/${name}/out.log`,
-    result_path: null,
-    engine: null,
-    last_line: null,
-    read_ms: 0,
-    ...fields,
-  };
+  return { ...jobRow(name), last_line: null, read_ms: 0, ...fields };
 }
 
 const jobs = [job('a'), job('b', { state: 'done' }), job('c', { state: 'failed' }), job('d')];

@@ -5,6 +5,7 @@ import {
   resolveWindowsWorker,
 } from '../../../runner-core/platform/windows-launch.ts';
 import { parseNpmShim } from '../../../runner-core/platform/windows-npm-shim.ts';
+import { npmShim } from '../../windows/npm-shim.ts';
 
 const GIT_BASH = 'C:\\Program Files\\Git\\bin\\bash.exe';
 const WSL = 'C:\\Windows\\System32\\bash.exe';
@@ -146,25 +147,7 @@ describe('env before a shell', () => {
   );
 });
 
-const SHIM = [
-  '@ECHO off',
-  'GOTO start',
-  ':find_dp0',
-  'SET dp0=%~dp0',
-  'EXIT /b',
-  ':start',
-  'SETLOCAL',
-  'CALL :find_dp0',
-  '',
-  'IF EXIST "%dp0%\\node.exe" (',
-  '  SET "_prog=%dp0%\\node.exe"',
-  ') ELSE (',
-  '  SET "_prog=node"',
-  '  SET PATHEXT=%PATHEXT:;.JS;=;%',
-  ')',
-  '',
-  'endLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & "%_prog%"  "%dp0%\\node_modules\\@x\\t\\cli.js" %*',
-].join('\r\n');
+const SHIM = npmShim('node_modules\\@x\\t\\cli.js');
 
 describe('a shim of npm', () => {
   test('is taken for what it starts', () => {
@@ -177,7 +160,7 @@ describe('a shim of npm', () => {
 
   test('with a single line more, or less, is a batch file like any other', () => {
     for (const text of [
-      `${SHIM}\r\ncalc`,
+      `${SHIM}calc`,
       SHIM.replace('GOTO start', 'GOTO start & calc'),
       SHIM.replace(' %*', ''),
       SHIM.replace('node"', 'python"'),

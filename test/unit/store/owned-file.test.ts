@@ -14,7 +14,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { describe, expect, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import { RunnerError } from '../../../runner-core/errors.ts';
 import {
   claimFile,
@@ -29,19 +29,19 @@ import {
   withOwnedFile,
 } from '../../../runner-core/store/owned-file.ts';
 import { FOREIGN_UID, isSuperuser, test } from './directory.ts';
+import { disk, systemError } from './interposed-fs.ts';
 
-const links = vi.hoisted(() => ({ refused: undefined as string | undefined }));
-
-vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof import('node:fs')>();
-  return {
-    ...fs,
-    linkSync: (...args: Parameters<typeof fs.linkSync>) => {
-      if (links.refused === undefined) return fs.linkSync(...args);
-      throw Object.assign(new Error(`${links.refused}: link`), { code: links.refused, syscall: 'link' });
-    },
-  };
+vi.mock('node:fs', async (original) => (await import('./interposed-fs.ts')).interpose(original));
+afterEach(() => {
+  disk.before = undefined;
 });
+
+/** Has link(2) fail from now on. */
+function refuseLinks(code: string): void {
+  disk.before = ({ name }) => {
+    if (name === 'linkSync') throw systemError(code);
+  };
+}
 
 function refusalOf(read: () => unknown): RunnerError {
   try {
@@ -233,25 +233,17 @@ describe('claiming a name', () => {
   test.for(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])(
     'succeeds once also where the file system knows no hard links (%s)',
     (code, { dir }) => {
-      links.refused = code;
-      try {
-        claimFile(join(dir, 'f'), 'mine');
-        expect(() => claimFile(join(dir, 'f'), 'too late')).toThrowError(/EEXIST/);
-      } finally {
-        links.refused = undefined;
-      }
+      refuseLinks(code);
+      claimFile(join(dir, 'f'), 'mine');
+      expect(() => claimFile(join(dir, 'f'), 'too late')).toThrowError(/EEXIST/);
       expect(readFileSync(join(dir, 'f'), 'utf8')).toBe('mine');
       expect(readdirSync(dir)).toEqual(['f']);
     },
   );
 
   test('passes on what else the disk says', ({ dir }) => {
-    links.refused = 'EIO';
-    try {
-      expect(() => claimFile(join(dir, 'f'), 'mine')).toThrowError(/EIO/);
-    } finally {
-      links.refused = undefined;
-    }
+    refuseLinks('EIO');
+    expect(() => claimFile(join(dir, 'f'), 'mine')).toThrowError(/EIO/);
     expect(readdirSync(dir)).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { RunnerError } from '../../../runner-core/errors.ts';
 import { launchQuery, spawnWorker } from '../../../runner-core/platform/win32-worker.ts';
 import { resolveWindowsWorker } from '../../../runner-core/platform/windows-launch.ts';
 import { hostileArguments } from '../hostile-arguments.ts';
+import { npmShim } from '../npm-shim.ts';
 import { fixture, metaOf, settled } from './jobs.ts';
 import { scenario } from './scenario.ts';
 import { pidsIn, type TempBase } from './temp-base.ts';
@@ -72,31 +73,9 @@ scenario('a program gets 30 hostile argument lists exactly', async (temp) => {
   deepEqual(await arrive(temp, process.execPath, [ECHO, ...args], 0), args);
 });
 
-/** As npm writes it beside every program that it installs. */
-const NPM_SHIM = [
-  '@ECHO off',
-  'GOTO start',
-  ':find_dp0',
-  'SET dp0=%~dp0',
-  'EXIT /b',
-  ':start',
-  'SETLOCAL',
-  'CALL :find_dp0',
-  '',
-  'IF EXIST "%dp0%\\node.exe" (',
-  '  SET "_prog=%dp0%\\node.exe"',
-  ') ELSE (',
-  '  SET "_prog=node"',
-  '  SET PATHEXT=%PATHEXT:;.JS;=;%',
-  ')',
-  '',
-  'endLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & "%_prog%"  "%dp0%\\node_modules\\tool\\cli.js" %*',
-  '',
-].join('\r\n');
-
 scenario("npm's shim of a tool gets arguments exactly that cmd.exe could not take", async (temp) => {
   mkdirSync(temp.at('bin\\node_modules\\tool'), { recursive: true });
-  temp.file('bin\\tool.cmd', NPM_SHIM);
+  temp.file('bin\\tool.cmd', npmShim('node_modules\\tool\\cli.js'));
   // Beside it npm puts a shell script of the same name.
   temp.file('bin\\tool', '#!/bin/sh\n');
   temp.file('bin\\node_modules\\tool\\cli.js', readFileSync(ECHO));
