@@ -44,7 +44,7 @@ export function renderDeadline(answer: DeadlineAnswer, options: { json: boolean 
     label: row.label ?? '-',
     state: row.state,
     elapsed_secs: secondsSince(row.started_at),
-    reason: wentWrong(row.state) ? row.reason : '',
+    reason: deadlineReason(row),
   }));
   const { all_settled, deadline_passed, secs_left } = answer;
   if (options.json) return `${spacedJson({ jobs, all_settled, deadline_passed, secs_left })}\n`;
@@ -58,6 +58,12 @@ export function renderDeadline(answer: DeadlineAnswer, options: { json: boolean 
     ].join('\t'),
   );
   return [...rows, nextStep(answer), ''].join('\n');
+}
+
+/** Callers of the reference know one reason for whatever never started. */
+function deadlineReason({ state, reason }: JobRow): string {
+  if (state === 'never-started') return 'never started; no result';
+  return wentWrong(state) ? reason : '';
 }
 
 /** Counted to now, also for a settled job, as the reference does. */
@@ -80,7 +86,7 @@ export function renderList(rows: readonly JobRow[], more: boolean): string {
   const cells = rows.map((row) => [
     row.job_id,
     row.state,
-    row.elapsed_secs === null ? '?' : `${Math.round(row.elapsed_secs)}s`,
+    row.elapsed_secs === null ? '-' : `${Math.round(row.elapsed_secs)}s`,
     row.label ?? '-',
     `${row.skill ?? '?'}/${row.run_id ?? '?'}`,
   ]);

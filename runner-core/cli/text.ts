@@ -56,14 +56,34 @@ export function columnsOf(text: string): number {
 /** As much of `text` as fits into so many columns, with an ellipsis where it was cut. */
 export function cutTo(text: string, columns: number): string {
   if (text.length * 2 <= columns || columnsOf(text) <= columns) return text;
+  return columns <= 0 ? '' : `${beginning(text, columns - 1)}…`;
+}
+
+/** The characters that fit into so many columns. */
+function beginning(text: string, columns: number): string {
   let kept = '';
   let used = 0;
   for (const { segment } of segmenter.segment(text)) {
     used += columnsOf(segment);
-    if (used > columns - 1) break;
+    if (used > columns) break;
     kept += segment;
   }
-  return columns <= 0 ? '' : `${kept}…`;
+  return kept;
+}
+
+/** All of `text` in lines of so many columns, broken at spaces where there are any. */
+export function wrapTo(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (columnsOf(rest) > columns) {
+    const fits = beginning(rest, columns);
+    if (fits === '') break;
+    const space = fits.lastIndexOf(' ');
+    const line = space > fits.length / 2 && rest[fits.length] !== ' ' ? fits.slice(0, space) : fits;
+    lines.push(line);
+    rest = rest.slice(line.length).trimStart();
+  }
+  return [...lines, rest];
 }
 
 /** `cutTo`, filled up with spaces. */
@@ -72,9 +92,9 @@ export function padTo(text: string, columns: number): string {
   return fitted + ' '.repeat(Math.max(0, columns - columnsOf(fitted)));
 }
 
-/** `7s`, `3m05s`, `2h04m`, `3d04h`. */
+/** `7s`, `3m05s`, `2h04m`, `3d04h`; `-` where there is none to tell. */
 export function duration(secs: number | null | undefined): string {
-  if (secs === null || secs === undefined || !Number.isFinite(secs)) return '?';
+  if (secs === null || secs === undefined || !Number.isFinite(secs)) return '-';
   const whole = Math.max(0, Math.floor(secs));
   const two = (value: number): string => String(value).padStart(2, '0');
   if (whole < 60) return `${whole}s`;

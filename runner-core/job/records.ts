@@ -46,6 +46,8 @@ export const metaRecord = z.looseObject({
   cwd: text,
   key: text,
   client: text,
+  /** Why nothing was detached, where that was certain when the record was written. */
+  preflight: text,
 });
 export type MetaRecord = z.infer<typeof metaRecord>;
 

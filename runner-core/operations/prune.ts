@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
 import { settle } from '../engine/index.ts';
 import { RunnerError } from '../errors.ts';
-import { isTerminal } from '../job/state.ts';
+import { isTerminal, type JobState } from '../job/state.ts';
 import { jobsIn, runFolders } from '../store/find.ts';
 import { jobIdOf, readMeta } from '../store/job-dir.ts';
 import { lastTouchedMs } from '../store/remove-job.ts';
 import { jobFilter } from './fields.ts';
 import { defineOperation } from './operation.ts';
+import { isStarting } from './removal.ts';
 import { dryRun, type RemovedRow, removedRow, removeJobOf } from './remove.ts';
 
 const OLDER_THAN_DEFAULT = '7d';
@@ -38,7 +39,9 @@ export const prune = defineOperation({
     jobs: z.array(removedRow),
     kept: z
       .number()
-      .check(z.describe('Jobs that were looked at and are too young, running, or not asked for.')),
+      .check(
+        z.describe('Jobs that were looked at and are too young, running, just starting, or not asked for.'),
+      ),
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   run: async ({ older_than, skill, run_id, label, state, dry_run = false }, caller) => {
@@ -51,7 +54,7 @@ export const prune = defineOperation({
         const fits =
           lastTouchedMs(jobDir) <= untouchedSinceMs &&
           (label === undefined || readMeta(jobDir)?.label === label) &&
-          isAsked(await settle(jobDir, caller.entry), state);
+          isAsked(jobDir, await settle(jobDir, caller.entry), state);
         if (fits) jobs.push(await removeJobOf({ ref: jobIdOf(jobDir), jobDir }, dry_run, caller));
         else kept += 1;
       }
@@ -60,8 +63,9 @@ export const prune = defineOperation({
   },
 });
 
-function isAsked(found: string, state: string | undefined): boolean {
-  return state === undefined ? isTerminal(found) || found === 'never-started' : found === state;
+function isAsked(jobDir: string, found: JobState, state: string | undefined): boolean {
+  if (state !== undefined && found !== state) return false;
+  return isTerminal(found) || (found === 'never-started' && !isStarting(jobDir, found));
 }
 
 /** The seconds of `90s`, `12h`, `7d`. Throws `usage`. */

@@ -36,9 +36,15 @@ export async function removalOf(jobDir: string, entry: string): Promise<Removal>
 async function isBusy(jobDir: string, state: JobState): Promise<boolean> {
   if (isTerminal(state)) return false;
   if (state === 'running') return true;
-  if (state === 'never-started' && Date.now() - lastTouchedMs(jobDir) < STARTING_MS) return true;
+  if (isStarting(jobDir, state)) return true;
   // Without a readable record nothing but its processes tells.
   return isLive(jobDir);
+}
+
+/** Whether a start may still be on its way. One that failed its preflight is over. */
+export function isStarting(jobDir: string, state: JobState): boolean {
+  if (state !== 'never-started' || Date.now() - lastTouchedMs(jobDir) >= STARTING_MS) return false;
+  return !readMeta(jobDir)?.preflight;
 }
 
 function whyKept(state: JobState, jobDir: string): string {

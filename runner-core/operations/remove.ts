@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { messageOf } from '../errors.ts';
-import { bytesIn } from '../store/remove-job.ts';
+import { bytesIn, removeEmptySkill } from '../store/remove-job.ts';
 import { jobRefs, jobRow, skillFilter, unknownRefs } from './fields.ts';
 import { type Caller, defineOperation } from './operation.ts';
 import { removalOf, remove as removeNow } from './removal.ts';
@@ -44,6 +44,7 @@ export async function removeJobOf(job: FoundJob, dryRun: boolean, caller: Caller
   if (dryRun) return { ...row, removed: true, problem: null };
   try {
     const removed = await removeNow(job.jobDir, removal);
+    if (removed) removeEmptySkill(job.jobDir, caller.env);
     return { ...row, removed, problem: removed ? null : `it changed meanwhile; left alone: ${job.jobDir}` };
   } catch (error) {
     return { ...row, removed: false, problem: `cannot be removed: ${messageOf(error)}` };

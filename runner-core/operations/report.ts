@@ -54,9 +54,9 @@ export function describeJob({ ref, jobDir }: FoundJob, state: JobState): JobRow 
     skill: meta?.skill ?? null,
     run_id: meta?.run_id ?? null,
     label: meta?.label ?? null,
-    reason: reasonOf(jobDir, state),
+    reason: reasonOf(jobDir, state, meta?.preflight),
     started_at: meta?.started_at ?? (started === undefined ? null : formatMoment(new Date(started))),
-    elapsed_secs: elapsedSecs(outcome?.wall_secs, started, ended),
+    elapsed_secs: state === 'never-started' ? null : elapsedSecs(outcome?.wall_secs, started, ended),
     idle_secs: state === 'running' && log && !engine?.queued ? roundMs(Date.now() - log.mtimeMs) : null,
     exit_code: outcome?.exit_code ?? null,
     signal: outcome?.signal ?? null,
@@ -94,8 +94,9 @@ function roundMs(ms: number): number {
   return Math.max(0, Math.round(ms) / 1000);
 }
 
-function reasonOf(jobDir: string, state: JobState): string {
+function reasonOf(jobDir: string, state: JobState, preflight: string | null | undefined): string {
   if (state === 'unreadable') return 'state unreadable (ownership or corruption); no result';
-  if (state === 'never-started') return readReason(jobDir) || 'never started; no result';
+  if (state === 'never-started')
+    return readReason(jobDir) || (preflight ? `preflight failed: ${preflight}` : 'never started; no result');
   return state === 'running' ? '' : readReason(jobDir);
 }

@@ -123,6 +123,7 @@ function prepare(jobDir: string, plan: Plan, starting: Starting, caller: Caller)
     cwd,
     key: request.key ?? null,
     client: caller.client,
+    ...(problem === undefined ? {} : { preflight: messageOf(problem) }),
   };
   const cannot = (error: unknown): RunnerError =>
     new RunnerError(

@@ -13,16 +13,19 @@ export async function claimJobDir(place: Workplace, runId: string): Promise<stri
   const { randomBytes } = await import('node:crypto');
   const jobs = join(place.runsRoot, runId, 'jobs');
   for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
-    ensurePrivateTree(place.base, jobs, { defaultBase: place.defaultBase });
-    const jobDir = join(jobs, formatJobId(new Date(), randomBytes(4).toString('hex')));
     try {
+      ensurePrivateTree(place.base, jobs, { defaultBase: place.defaultBase });
+      const jobDir = join(jobs, formatJobId(new Date(), randomBytes(4).toString('hex')));
       markInUse(join(place.runsRoot, runId));
       platform.makePrivateDir(jobDir);
       return jobDir;
     } catch (error) {
-      const code = errnoOf(error);
-      // ENOENT: a sweep took the empty run away in between.
-      if (code !== 'EEXIST' && code !== 'ENOENT') {
+      const refusal = error instanceof RunnerError ? error : undefined;
+      const code = errnoOf(refusal ? refusal.cause : error);
+      // ENOENT: a sweep or a removal took the empty run, or the skill with it, away in between.
+      const isRace = code === 'EEXIST' || code === 'ENOENT';
+      if (refusal && (!isRace || attempt === CLAIM_ATTEMPTS - 1)) throw refusal;
+      if (!isRace) {
         throw new RunnerError('system', `cannot make a job directory in ${jobs}: ${messageOf(error)}`, {
           cause: error,
         });

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lstatIfAny, namesIn, removeEmptyDir } from './owned-file.ts';
 import { renameOver } from './patient.ts';
+import { candidateBases, type Environment } from './roots.ts';
 
 /** When anything last happened in a job directory, epoch ms. */
 export function lastTouchedMs(jobDir: string): number {
@@ -33,4 +34,10 @@ export async function removeJob(jobDir: string, mayGo: (jobDir: string) => boole
   await rm(doomed, { recursive: true, force: true });
   for (const folder of [jobs, dirname(jobs)]) removeEmptyDir(folder);
   return true;
+}
+
+/** The folder of a skill goes with its last run; a base never does, nor a place for runs that was set by hand. */
+export function removeEmptySkill(jobDir: string, env: Environment): void {
+  const skill = dirname(dirname(dirname(jobDir)));
+  if (candidateBases(env).includes(dirname(skill))) removeEmptyDir(skill);
 }

@@ -190,8 +190,52 @@ describe('prune', () => {
     await ask(temp, 'reap', running.id);
   });
 
+  test('takes a start that failed its preflight at once, and keeps one that may be on its way', async ({
+    temp,
+  }) => {
+    const failed = await run(temp, 'start', '--skill', 's', '--run-id', 'r', '--', 'no-such-program');
+    expect(failed.code).toBe(1);
+    const [dir = expect.fail('no job directory')] = jobDirsBelow(temp.root);
+    const starting = join(dirname(dir), '20260101T000000Z-00000001');
+    mkdirSync(starting, { mode: 0o700 });
+    writeFileSync(join(starting, 'meta.json'), JSON.stringify({ job_id: basename(starting) }));
+    const dry = await run(temp, 'prune', '--older-than', '0s', '--dry-run');
+    expect(dry).toMatchObject({ code: 0, stderr: '' });
+    expect(dry.stdout).toMatch(
+      new RegExp(`^${basename(dir)}\tnever-started\t-\t.*\nwould remove 1 job, .*; 1 kept\n$`),
+    );
+    expect(await run(temp, 'prune', '--older-than', '0s')).toMatchObject({ code: 0, stderr: '' });
+    expect(jobDirsBelow(temp.root)).toEqual([starting]);
+  });
+
+  test('leaves no empty folder of a skill or a run, and the base itself alone', async ({ temp }) => {
+    const jobs = [await start(temp, sh('true')), await start(temp, sh('true'))];
+    await Promise.all(jobs.map(settled));
+    expect((await run(temp, 'remove', jobs[0]?.id ?? '')).code).toBe(0);
+    expect(listDirectory(temp.base)).toEqual(['s']);
+    expect((await run(temp, 'prune', '--older-than', '0s')).code).toBe(0);
+    expect(listDirectory(temp.base)).toEqual([]);
+    expect(existsSync(temp.base)).toBe(true);
+  });
+
   test.for(['7', 'x', '-1d', ''])('an age like %j is a usage error', async (text, { temp }) => {
     expect((await run(temp, 'prune', '--older-than', text)).code).toBe(2);
+  });
+});
+
+describe('a job that never started', () => {
+  test('has no time, and its reason everywhere', async ({ temp }) => {
+    await run(temp, 'start', '--skill', 's', '--run-id', 'r', '--label', 'l', '--', 'no-such-program');
+    const [dir = expect.fail('no job directory')] = jobDirsBelow(temp.root);
+    const why = 'preflight failed: worker "no-such-program" was not found on PATH';
+    expect((await run(temp, 'list')).stdout).toMatch(/ never-started {2}- +l /);
+    expect((await run(temp, 'report')).stdout).toContain(`l  never-started: ${why}`);
+    expect((await run(temp, 'report', '--html', '-')).stdout).toContain(why.replaceAll('"', '&quot;'));
+    expect((await run(temp, 'show', basename(dir))).stdout).toContain(why);
+    // The reference has one reason for all of them, and its callers read this row.
+    expect((await run(temp, 'wait', '--deadline-secs', '0', basename(dir))).stdout).toMatch(
+      /never-started\t\d+s\tnever started; no result\nall settled\n$/,
+    );
   });
 });
 

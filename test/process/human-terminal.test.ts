@@ -135,13 +135,32 @@ describe.skipIf(missing)('watch', () => {
       await terminal.shows('Not reaped.');
       expect(readStatus(one.dir)).toBeUndefined();
       terminal.press('r', 'y');
-      await terminal.shows('one is timeout.');
+      await terminal.shows('Reaped one.');
+      await terminal.shows(/^esc clear filter {2}↑↓ choose/m);
       expect(readStatus(one.dir)).toBe('timeout');
       expect(readStatus(two.dir)).toBeUndefined();
+      terminal.press('Escape');
+      expect(await terminal.shows(/^↑↓ choose/m)).toMatch(/^.{3}two /m);
       terminal.press('q');
       await terminal.shows('LEFT 0');
     });
     await ask(temp, 'reap', two.id);
+  });
+
+  test('tells the whole reason of the chosen job, and that it printed nothing', async ({ temp }) => {
+    const missing = 'no-such-program-whatever-one-looks-for-it-in-all-of-the-folders-of-the-path';
+    const flags = ['--skill', 's', '--run-id', 'r', '--label', 'missing'];
+    expect((await temp.run('ours', ['start', ...flags, '--', missing])).code).toBe(1);
+    await inTerminal(temp, { args: ['watch'] }, async (terminal) => {
+      const text = await terminal.shows(/It printed nothing\./);
+      expect(text).toMatch(/›. missing +never-started +- /);
+      const [, pane = ''] = text.split(/── missing .*\n/);
+      expect(pane.replaceAll(/\s+/g, ' ')).toContain(
+        `preflight failed: worker "${missing}" was not found on PATH`,
+      );
+      terminal.press('q');
+      await terminal.shows('LEFT 0');
+    });
   });
 
   test('follows the size of the terminal, and draws no line too many at any', async ({ temp }) => {

@@ -21,7 +21,8 @@ function jobLines(job: ReportRow, screen: Screen | undefined, colours: Colours):
   const sign = paintState(colours, job.state, SIGNS[job.state]);
   const what = visibleLine(job.label ?? job.job_id);
   const reason = job.reason === '' ? '' : `: ${visibleLine(job.reason)}`;
-  const line = `${what}  ${job.state} after ${duration(job.elapsed_secs)}${reason}`;
+  const after = job.elapsed_secs === null ? '' : ` after ${duration(job.elapsed_secs)}`;
+  const line = `${what}  ${job.state}${after}${reason}`;
   const tail = wentWrong(job.state) ? visibleLines(job.log_tail ?? '').slice(-TAIL_LINES) : [];
   const cut = (text: string, indent: number): string =>
     screen ? cutTo(text, screen.columns - indent) : text;

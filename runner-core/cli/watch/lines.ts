@@ -1,9 +1,9 @@
 /** The view as lines of text, each as wide as the terminal or narrower. */
-import type { JobState, RosterJob } from '../../index.ts';
+import { type JobState, type RosterJob, wentWrong } from '../../index.ts';
 import { SIGNS } from '../colours.ts';
 import { lastWords } from '../last-words.ts';
-import { cutTo, duration, padTo, visibleLine, visibleLines } from '../text.ts';
-import type { ViewState } from './view-state.ts';
+import { cutTo, duration, padTo, visibleLine, visibleLines, wrapTo } from '../text.ts';
+import { isNarrowed, type ViewState } from './view-state.ts';
 
 export interface Area {
   readonly columns: number;
@@ -41,17 +41,14 @@ export interface JobLine {
   readonly after: string;
 }
 
-const WORD_COLUMNS = 10;
-/** Of the line of how much a log grew. */
+const WORD_COLUMNS = 13;
+/** Of the line of how much a log grew, where there is room for all of it. */
 export const SPARK_COLUMNS = 12;
-const WORDS: Partial<Record<JobState, string>> = {
-  'died-without-result': 'died',
-  'never-started': 'unstarted',
-};
+const WORDS: Partial<Record<JobState, string>> = { 'died-without-result': 'died' };
 
 function elapsed(job: RosterJob, nowMs: number): string {
   const since = job.state === 'running' ? (nowMs - job.read_ms) / 1000 : 0;
-  return job.elapsed_secs === null ? '?' : duration(job.elapsed_secs + since);
+  return duration(job.elapsed_secs === null ? null : job.elapsed_secs + since);
 }
 
 function idle(job: RosterJob, nowMs: number): string {
@@ -69,7 +66,7 @@ interface Widths {
 
 function widthsFor(columns: number): Widths {
   const label = Math.min(24, Math.max(10, Math.floor(columns / 5)));
-  const spark = columns >= 70 ? SPARK_COLUMNS : 0;
+  const spark = columns >= 100 ? SPARK_COLUMNS : columns >= 70 ? 8 : 0;
   // Mark, sign and gap, label, word, time, idle, spark line, each with its gap.
   const rest = columns - 3 - label - 2 - WORD_COLUMNS - 2 - 6 - 2 - 6 - 2 - (spark === 0 ? 0 : spark + 2);
   return { label, spark, rest: Math.max(0, rest) };
@@ -97,15 +94,28 @@ export function jobLine(
     chosen: options.chosen,
     before: `${options.chosen ? '›' : ' '}${SIGNS[job.state]} ${padTo(name, label)}  `,
     word: padTo(WORDS[job.state] ?? job.state, WORD_COLUMNS),
-    after: `  ${elapsed(job, options.nowMs).padStart(6)}  ${idle(job, options.nowMs).padStart(6)}  ${spark === 0 ? '' : `${padTo(job.state === 'running' ? options.spark : '', spark)}  `}${cutTo(last, rest)}`,
+    after: `  ${elapsed(job, options.nowMs).padStart(6)}  ${idle(job, options.nowMs).padStart(6)}  ${spark === 0 ? '' : `${padTo(job.state === 'running' ? options.spark.slice(-spark) : '', spark)}  `}${cutTo(last, rest)}`,
   };
 }
 
-/** The last lines of a log that fit, long ones cut. */
-export function logLines(tail: string, { columns, rows }: Area): string[] {
-  return visibleLines(tail)
-    .slice(-rows)
+/** What is told of the chosen job: why it went wrong, whole, then the last lines of its log that fit, long ones cut. */
+export interface Pane {
+  readonly why: readonly string[];
+  readonly log: readonly string[];
+}
+
+export function paneOf(job: RosterJob | undefined, tail: string, { columns, rows }: Area): Pane {
+  if (!job) return { why: [], log: [] };
+  const why =
+    wentWrong(job.state) && job.reason !== ''
+      ? wrapTo(visibleLine(job.reason), columns).slice(0, Math.ceil(rows / 2))
+      : [];
+  const log = visibleLines(tail)
+    .slice(-Math.max(1, rows - why.length))
     .map((line) => cutTo(line, columns));
+  if (log.length === 0 && job.state !== 'unreadable')
+    log.push(job.state === 'running' ? 'No output yet.' : 'It printed nothing.');
+  return { why, log: log.slice(0, rows - why.length) };
 }
 
 export function titleLine(
@@ -127,6 +137,8 @@ export function titleLine(
   );
 }
 
+const KEYS = '↑↓ choose  / filter  s states  r reap  ? keys  q quit';
+
 export function footLine(state: ViewState, chosen: RosterJob | undefined, columns: number): string {
   switch (state.mode) {
     case 'typing':
@@ -139,7 +151,7 @@ export function footLine(state: ViewState, chosen: RosterJob | undefined, column
     case 'help':
       return cutTo('any key goes back', columns);
     case 'looking':
-      return cutTo(state.message || '↑↓ choose  / filter  s states  r reap  ? keys  q quit', columns);
+      return cutTo(state.message || `${isNarrowed(state) ? 'esc clear filter  ' : ''}${KEYS}`, columns);
   }
 }
 
@@ -148,6 +160,7 @@ export const HELP: readonly string[] = [
   'PgUp PgDn g G  further',
   '/              filter by label, id, skill, run or state',
   's              all, running, not done, done',
+  'esc            show all jobs again',
   'r              reap the chosen job, after a question',
   '?              these keys',
   'q              leave; the jobs go on',

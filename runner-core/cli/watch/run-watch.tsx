@@ -1,6 +1,7 @@
 import { render } from 'ink';
 import { type Caller, forPeople, type JobFilter, reap } from '../../index.ts';
 import { standardOutput } from '../terminal.ts';
+import { visibleLine } from '../text.ts';
 import { View } from './view.tsx';
 
 /** The other screen of the terminal (xterm's private mode 1049), so that what was there comes back. */
@@ -24,7 +25,11 @@ export async function runWatch(filter: JobFilter, caller: Caller): Promise<void>
       const { jobs } = await reap.run({ jobs: [jobDir] }, caller);
       await roster.refresh();
       const [job] = jobs;
-      return job?.problem ?? `${job?.label ?? job?.job_id ?? 'The job'} is ${job?.state ?? 'gone'}.`;
+      if (!job) return 'The job is gone.';
+      const name = visibleLine(job.label ?? job.job_id);
+      return (
+        job.problem ?? (job.state === 'timeout' ? `Reaped ${name}.` : `${name} had ended: ${job.state}.`)
+      );
     },
   };
   process.stdout.write(OTHER_SCREEN);

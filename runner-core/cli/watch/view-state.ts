@@ -16,6 +16,9 @@ export interface ViewState {
 
 export const BEGIN: ViewState = { chosen: undefined, group: 'all', text: '', mode: 'looking', message: '' };
 
+/** Stays until it is over; other messages go by themselves. */
+export const REAPING = 'Reaping…';
+
 export interface Press {
   /** What was typed; empty for a key without a character. */
   readonly input: string;
@@ -23,6 +26,11 @@ export interface Press {
 }
 
 export type Effect = { readonly kind: 'quit' } | { readonly kind: 'reap'; readonly jobDir: string };
+
+/** Whether not all jobs may be shown. */
+export function isNarrowed({ group, text }: ViewState): boolean {
+  return group !== 'all' || text !== '';
+}
 
 /** The jobs that the filter lets through. */
 export function shownOf(jobs: readonly RosterJob[], { group, text }: ViewState): readonly RosterJob[] {
@@ -72,7 +80,7 @@ function typed(state: ViewState, { input, key }: Press): ViewState {
 function answered(state: ViewState, { input }: Press): { state: ViewState; effect?: Effect } {
   const after: ViewState = { ...state, mode: 'looking' };
   if (input !== 'y' || state.chosen === undefined) return { state: { ...after, message: 'Not reaped.' } };
-  return { state: { ...after, message: 'Reaping…' }, effect: { kind: 'reap', jobDir: state.chosen } };
+  return { state: { ...after, message: REAPING }, effect: { kind: 'reap', jobDir: state.chosen } };
 }
 
 function looked(
@@ -91,6 +99,7 @@ function looked(
   if (key === 'page-down') return go(at + page);
   if (key === 'home' || input === 'g') return go(0);
   if (key === 'end' || input === 'G') return go(shown.length - 1);
+  if (key === 'escape') return { state: { ...state, group: 'all', text: '' } };
   switch (input) {
     case 'q':
       return { state, effect: { kind: 'quit' } };

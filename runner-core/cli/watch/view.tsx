@@ -1,5 +1,5 @@
 import { Box, Text, useApp, useInput } from 'ink';
-import { useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { logTail, messageOf, type RosterJob } from '../../index.ts';
 import { STATE_COLOURS } from '../colours.ts';
 import { cutTo, visibleLine } from '../text.ts';
@@ -11,14 +11,16 @@ import {
   headLine,
   type JobLine,
   jobLine,
-  logLines,
+  paneOf,
   planFor,
   titleLine,
   windowStart,
 } from './lines.ts';
-import { BEGIN, indexOf, type Press, press, shownOf, type ViewState } from './view-state.ts';
+import { BEGIN, indexOf, type Press, press, REAPING, shownOf, type ViewState } from './view-state.ts';
 
 const TAIL_BYTES = 16 * 1024;
+const MESSAGE_MS = 3000;
+
 export interface Source {
   rows(): readonly RosterJob[];
   subscribe(listener: () => void): () => void;
@@ -58,6 +60,14 @@ export function View({ source, colours }: ViewProps) {
     latest.current = next;
     setState(next);
   };
+  useEffect(() => {
+    if (state.message === '' || state.message === REAPING) return;
+    const timer = setTimeout(() => {
+      latest.current = { ...latest.current, message: '' };
+      setState(latest.current);
+    }, MESSAGE_MS);
+    return () => clearTimeout(timer);
+  }, [state.message]);
   const now = useNow(jobs.some((job) => job.state === 'running'));
   const spark = useGrowth(jobs);
 
@@ -81,6 +91,10 @@ export function View({ source, colours }: ViewProps) {
   });
 
   const { columns } = area;
+  const pane =
+    state.mode === 'help'
+      ? { why: [], log: HELP.slice(0, plan.logRows) }
+      : paneOf(chosen, tailOf(chosen), { columns, rows: plan.logRows });
   const name = chosen ? `${visibleLine(chosen.label ?? '-')}  ${chosen.job_id}  ${chosen.state}` : '';
   const rule = cutTo(`──${name && ` ${name} `}${'─'.repeat(columns)}`, columns).replace(/…$/, '─');
   return (
@@ -115,12 +129,9 @@ export function View({ source, colours }: ViewProps) {
         {rule}
       </Text>
       <Box flexDirection="column" height={plan.logRows} flexShrink={0} overflow="hidden">
-        {(state.mode === 'help'
-          ? HELP.slice(0, plan.logRows)
-          : logLines(tailOf(chosen), { columns, rows: plan.logRows })
-        ).map((line, row) => (
+        {[...pane.why, ...pane.log].map((line, row) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line of the screen is told by its place
-          <Text key={row} wrap="truncate">
+          <Text key={row} wrap="truncate" bold={row < pane.why.length}>
             {line || ' '}
           </Text>
         ))}

@@ -11,6 +11,7 @@ import {
   visible,
   visibleLine,
   visibleLines,
+  wrapTo,
 } from '../../../runner-core/cli/text.ts';
 
 /** Text in which control characters, escapes and wide characters are frequent. */
@@ -100,9 +101,21 @@ describe('columns', () => {
   });
 });
 
+describe('wrapTo', () => {
+  test.for([
+    ['', 5, ['']],
+    ['fits', 4, ['fits']],
+    ['one two three', 7, ['one two', 'three']],
+    ['abcdefghij', 4, ['abcd', 'efgh', 'ij']],
+    ['漢字漢字', 5, ['漢字', '漢字']],
+  ] as const)('%j in %i columns is %j', ([text, columns, lines]) => {
+    expect(wrapTo(text, columns)).toEqual(lines);
+  });
+});
+
 describe('numbers', () => {
   test.for([
-    [null, '?'],
+    [null, '-'],
     [0, '0s'],
     [59.9, '59s'],
     [61, '1m01s'],

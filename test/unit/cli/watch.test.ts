@@ -4,6 +4,7 @@ import {
   footLine,
   headLine,
   jobLine,
+  paneOf,
   planFor,
   titleLine,
   windowStart,
@@ -77,6 +78,15 @@ describe('keys', () => {
     expect(type(typed.state, named('escape')).state).toMatchObject({ mode: 'looking', text: '' });
   });
 
+  test('escape shows all jobs again, and the foot says so while it would', () => {
+    const keys = '↑↓ choose  / filter  s states  r reap  ? keys  q quit';
+    const narrowed = type(BEGIN, 's', '/', 'a', named('enter')).state;
+    expect(footLine(narrowed, undefined, 80)).toBe(`esc clear filter  ${keys}`);
+    const all = type(narrowed, named('escape')).state;
+    expect(all).toMatchObject({ group: 'all', text: '', mode: 'looking' });
+    expect(footLine(all, undefined, 80)).toBe(keys);
+  });
+
   test('q leaves', () => {
     expect(type(BEGIN, 'q').effect).toEqual({ kind: 'quit' });
   });
@@ -123,6 +133,37 @@ describe('lines', () => {
     const plan = planFor({ columns: 80, rows }, Math.max(1, count));
     expect(plan.jobRows + plan.logRows + 4).toBe(rows);
     expect(plan.logRows).toBeGreaterThan(0);
+  });
+
+  const failed = { state: 'failed', reason: 'worker exited 3' } as const;
+
+  test('the pane begins with the whole reason of a job that went wrong', () => {
+    const area = { columns: 20, rows: 6 };
+    const reason = 'preflight failed: worker "no-such-program" was not found on PATH';
+    const pane = paneOf(job('a', { state: 'never-started', reason }), '1\n2\n3\n4\n', { ...area, rows: 8 });
+    expect(pane.why.join(' ')).toBe(reason);
+    for (const line of pane.why) expect(columnsOf(line)).toBeLessThanOrEqual(20);
+    expect(pane.why.length + pane.log.length).toBe(8);
+    expect(paneOf(job('a', failed), '1\n2\n', area)).toEqual({ why: ['worker exited 3'], log: ['1', '2'] });
+    expect(paneOf(job('a', { state: 'done', reason: 'worker exited 0' }), '1', area).why).toEqual([]);
+  });
+
+  test('the pane of a job that printed nothing says so', () => {
+    const area = { columns: 40, rows: 6 };
+    expect(paneOf(job('a', failed), '', area).log).toEqual(['It printed nothing.']);
+    expect(paneOf(job('a'), '', area).log).toEqual(['No output yet.']);
+    expect(paneOf(undefined, '', area)).toEqual({ why: [], log: [] });
+  });
+
+  test('a state has the word that it has everywhere, a job that never started no time', () => {
+    const line = jobLine(job('a', { state: 'never-started', elapsed_secs: null, idle_secs: null }), {
+      chosen: false,
+      columns: 80,
+      nowMs: 90_000,
+      spark: '',
+    });
+    expect(line.word).toBe('never-started');
+    expect(line.after).toMatch(/^ +-\s/);
   });
 
   test('the chosen job is always seen', () => {

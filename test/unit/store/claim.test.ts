@@ -4,6 +4,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -55,6 +56,30 @@ describe('claiming a job directory', () => {
       expect(existsSync(await claimJobDir(placeIn(dir), 'r'))).toBe(true);
       expect(refused).toBe(4);
     }
+  });
+
+  test('succeeds whenever the empty folders of run and skill are taken away meanwhile', async ({ dir }) => {
+    const takeAway = (): void => {
+      for (const level of ['base/s/r/jobs', 'base/s/r', 'base/s']) {
+        try {
+          rmdirSync(join(dir, level));
+        } catch {
+          // Not there yet, or not empty any more.
+        }
+      }
+    };
+    let steps = 0;
+    for (let at = 1; at === 1 || steps >= at - 1; at += 1) {
+      rmSync(join(dir, 'base'), { recursive: true, force: true });
+      steps = 0;
+      disk.before = () => {
+        steps += 1;
+        if (steps === at) takeAway();
+      };
+      expect(existsSync(await claimJobDir(placeIn(dir), 'r')), `step ${at}`).toBe(true);
+      disk.before = undefined;
+    }
+    expect(steps).toBeGreaterThan(10);
   });
 
   test('gives up after so many tries, and says so', async ({ dir }) => {
