@@ -141,27 +141,35 @@ const waitFor = (client, progress) => {
   return secs > 100_000 ? 'as long as the job' : `${secs} s`;
 };
 
+/** What is not needed from one job to the next. */
+const FOR_CARE = new Set(['report', 'remove', 'prune', 'doctor', 'completion', 'man']);
+
+function commandTable(some, extras = []) {
+  return table(
+    ['command', 'what it does'],
+    [
+      ...some.map((command) => [code(callOf(command)), inCommandNames(firstSentence(command.description))]),
+      ...extras.map(({ name, description }) => [code(name), firstSentence(description)]),
+    ],
+  );
+}
+
 const regions = {
   tools: () =>
     table(
       ['tool', 'what it does'],
       tools.map((tool) => [code(tool.name), firstSentence(tool.description)]),
     ),
-  commands: () =>
-    table(
-      ['command', 'what it does'],
-      [
-        ...commands.map((command) => [
-          code(callOf(command)),
-          inCommandNames(firstSentence(command.description)),
-        ]),
-        ...EXTRAS.map(({ name, description }) => [code(name), firstSentence(description)]),
-      ],
+  commands: () => commandTable(commands.filter(({ operation }) => !FOR_CARE.has(operation.name))),
+  'commands-for-care': () =>
+    commandTable(
+      commands.filter(({ operation }) => FOR_CARE.has(operation.name)),
+      EXTRAS,
     ),
   windows: () =>
     table(
       ['variable', 'default', 'meaning'],
-      variables().filter(([, fallback]) => fallback !== ''),
+      variables().filter(([name, fallback]) => fallback !== '' && name !== code('CE_PEER_POLL_SECS')),
     ),
   'commands-in-full': () =>
     commands

@@ -155,9 +155,7 @@ describe.skipIf(missing)('watch', () => {
       const text = await terminal.shows(/It printed nothing\./);
       expect(text).toMatch(/›. missing +never-started +- /);
       const [, pane = ''] = text.split(/── missing .*\n/);
-      expect(pane.replaceAll(/\s+/g, ' ')).toContain(
-        `preflight failed: worker "${missing}" was not found on PATH`,
-      );
+      expect(pane.replaceAll(/\s+/g, '')).toContain(`preflightfailed:worker"${missing}"wasnotfoundonPATH`);
       terminal.press('q');
       await terminal.shows('LEFT 0');
     });

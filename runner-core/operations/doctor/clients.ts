@@ -105,7 +105,7 @@ export function ownProgramFinding(caller: Caller): Finding {
     ? note(
         'program',
         'peer-jobs is not on PATH',
-        `${inWordsOf({ posix: `ln -s ${quoted(caller.entry)} ~/.local/bin/peer-jobs; or, i`, windows: 'I' })}n the folder of its package.json: npm install -g .`,
+        `${inWordsOf({ posix: `ln -s ${quoted(caller.entry)} ~/.local/bin/peer-jobs; or, `, windows: '' })}in the folder of its package.json: npm install -g .`,
       )
     : ok('program', `peer-jobs on PATH is ${found}`);
 }

@@ -64,7 +64,7 @@ function windowsCallsFinding(): Finding {
     return problem(
       'koffi',
       `cannot be loaded (${messageOf(cause).split('\n')[0]}): jobs can be neither started nor looked at`,
-      'Use a 64-bit Node (x64 or arm64), and install the package with its dependencies (npm install -g peer-jobs); where a policy blocks unsigned libraries, allow koffi.node.',
+      'Use a 64-bit Node (x64 or arm64), and run npm ci in the folder of its package.json; where a policy blocks unsigned libraries, allow koffi.node.',
     );
   }
 }
