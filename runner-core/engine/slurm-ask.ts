@@ -9,10 +9,13 @@ import {
   type ClusterConfig,
   complaint,
   isUnknownJob,
+  type NodeCount,
   parseAccounting,
   parseConfig,
+  parseNodes,
   parseQueue,
   type QueueRow,
+  SINFO_ARGS,
   sacctArgs,
   squeueArgs,
 } from './slurm-commands.ts';
@@ -112,6 +115,13 @@ export async function askConfig(
   const ran = await run('scontrol', ['show', 'config'], { env, timeoutMs: ENGINE_ASK_MS });
   if (ran.outcome === 'exited' && ran.code === 0) return parseConfig(ran.stdout);
   return { why: whyNot('scontrol', ran), missing: ran.outcome === 'missing' };
+}
+
+export async function askNodes(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly NodeCount[] | { why: string }> {
+  const ran = await run('sinfo', SINFO_ARGS, { env, timeoutMs: ENGINE_ASK_MS });
+  return ran.outcome === 'exited' && ran.code === 0 ? parseNodes(ran.stdout) : { why: whyNot('sinfo', ran) };
 }
 
 /** Ends a job, or with `signal` only tells its supervisor. Whether Slurm took the order; an unknown job is no error. */

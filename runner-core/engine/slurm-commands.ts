@@ -137,3 +137,20 @@ export function parseAccounting(stdout: string, jobId: string): string | undefin
   const row = stdout.split('\n').find((line) => line.startsWith(`${jobId}|`));
   return row?.slice(jobId.length + 1).trim() || undefined;
 }
+
+/** sinfo(1): a line for each state in which nodes are. */
+export const SINFO_ARGS: readonly string[] = ['--noheader', '--format=%T|%D'];
+
+export interface NodeCount {
+  /** `idle`, `mixed`, `down*`, … */
+  readonly state: string;
+  readonly count: number;
+}
+
+/** A node that is in several partitions is counted in each. */
+export function parseNodes(stdout: string): NodeCount[] {
+  return stdout.split('\n').flatMap((line) => {
+    const [, state, count] = /^([^|]+)\|(\d+)\s*$/.exec(line) ?? [];
+    return state === undefined ? [] : [{ state, count: Number(count) }];
+  });
+}

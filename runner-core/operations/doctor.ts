@@ -1,6 +1,7 @@
 import { versions } from 'node:process';
 import * as z from 'zod/mini';
 import { clientFindings, ownProgramFinding } from './doctor/clients.ts';
+import { clusterFindings } from './doctor/cluster.ts';
 import { finding } from './doctor/finding.ts';
 import { jobFindings } from './doctor/jobs.ts';
 import {
@@ -43,6 +44,7 @@ export const doctor = defineOperation({
       nativeCalls,
       ...(await shellFindings(caller)),
       await watchFinding(),
+      ...(await clusterFindings(caller)),
       ...clientFindings(caller),
       ...(blind ? [] : await jobFindings(caller)),
     ];
