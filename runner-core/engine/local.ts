@@ -13,7 +13,7 @@ export const local: Engine = {
     return {
       supervision,
       elsewhere: false,
-      handOver: async ({ jobDir, argv, cwd, env }) => {
+      handOver: async ({ jobDir, argv, cwd, env, keyed }) => {
         try {
           await detach(detaching, entry, {
             mode: 'start',
@@ -21,6 +21,7 @@ export const local: Engine = {
             argv: [...argv],
             cwd,
             env: Object.entries(env),
+            keyed,
           });
         } catch (error) {
           // Whatever was begun is ended and recorded, so that nothing is left that nobody can reach.

@@ -22,6 +22,8 @@ export interface StartOrder {
   readonly cwd: string;
   /** The worker's. */
   readonly env: Readonly<Record<string, string>>;
+  /** It holds a key: its worker is only started by whoever takes the right to do so (`takeRightToStart`). */
+  readonly keyed: boolean;
 }
 
 /** A start under way. */

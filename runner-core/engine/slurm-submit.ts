@@ -14,6 +14,7 @@ import {
   writeLaunchSpec,
 } from '../store/engine-files.ts';
 import { jobIdOf } from '../store/job-dir.ts';
+import { takeRightToStart } from '../store/lease.ts';
 import type { Starting, StartOrder, StartRequest } from './port.ts';
 import { type Ran, run } from './run-command.ts';
 import { askConfig, findByName } from './slurm-ask.ts';
@@ -65,6 +66,8 @@ async function submit(
   const options = request.slurm ?? {};
   const timeLimitSecs = options.time_limit_secs ?? supervision.hard + supervision.grace + LIMIT_MARGIN_SECS;
   const record = await claimOf(config);
+  if (order.keyed && !takeRightToStart(jobDir))
+    throw new RunnerError('system', `another start has taken the key of job ${jobId} over; start again`);
   try {
     markSubmitting(jobDir, record);
     writeLaunchSpec(jobDir, JSON.stringify({ mode: 'start', jobDir, argv, cwd, env: Object.entries(env) }));

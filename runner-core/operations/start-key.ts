@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunnerError } from '../errors.ts';
 import { ACK_BUDGET_MS } from '../limits.ts';
+import { platform } from '../platform/index.ts';
 import { type KeyHolder, keyHolder, takeKey } from '../store/claim.ts';
 import { fileOf, recordedState } from '../store/job-dir.ts';
-import { lstatIfAny, removeJobDir } from '../store/owned-file.ts';
+import { dropRightToStart, leaveRightToStart, starterOf, takeRightToStart } from '../store/lease.ts';
+import { lstatIfAny, removeJobDir, unlinkQuietly } from '../store/owned-file.ts';
+import { ownHolder } from '../supervisor/identity.ts';
 
 export interface KeyedStart {
   readonly runFolder: string;
@@ -27,6 +30,7 @@ export async function yieldToFirst(
   jobDir: string,
 ): Promise<string | undefined> {
   if (key === undefined) return undefined;
+  leaveRightToStart(jobDir, await ownHolder());
   for (
     let previous: KeyHolder | undefined = await keyHolder(runFolder, key);
     ;
@@ -42,13 +46,38 @@ export async function yieldToFirst(
   }
 }
 
-/** Whether a job was detached; waits for one whose start is still going on, as long as a start may take. */
+/**
+ * Whether a job was detached. Waits for one whose start is still going on, as long as a start may take, and takes the right
+ * to start from one that died: its supervisor may still be on the way.
+ */
 async function underWay(jobDir: string): Promise<boolean> {
+  const untilMs = performance.now() + ACK_BUDGET_MS;
   for (;;) {
     if (!lstatIfAny(jobDir)) return false;
     if (recordedState(jobDir) !== 'never-started') return true;
-    const age = Date.now() - (lstatIfAny(fileOf(jobDir, 'log'))?.mtimeMs ?? 0);
-    if (age > ACK_BUDGET_MS) return false;
+    const log = lstatIfAny(fileOf(jobDir, 'log'));
+    if (!log) return false;
+    const starter = starterOf(jobDir);
+    // The clock may have been set since: nobody waits longer than that by his own either.
+    const isLate = Date.now() - log.mtimeMs > ACK_BUDGET_MS || performance.now() > untilMs;
+    if (isLate || (starter && (await isGone(starter)))) {
+      if (!starter) return false;
+      if (takeRightToStart(jobDir)) {
+        giveUpStart(jobDir);
+        return false;
+      }
+    }
     await sleep(POLL_MS);
   }
+}
+
+async function isGone({ pid, identity }: { pid: number; identity: string }): Promise<boolean> {
+  return (await platform.whereabouts(pid, identity)).state === 'gone';
+}
+
+/** A job without a log never comes to run: so it looks where nothing was detached, and does not keep its key. */
+export function giveUpStart(jobDir: string): void {
+  if (recordedState(jobDir) !== 'never-started') return;
+  dropRightToStart(jobDir);
+  unlinkQuietly(fileOf(jobDir, 'log'));
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { engineNamed } from '../engine/index.ts';
-import type { Starting } from '../engine/port.ts';
+import type { Starting, StartOrder } from '../engine/port.ts';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
 import { formatMoment } from '../job/id.ts';
 import type { Supervision } from '../job/windows.ts';
@@ -18,7 +18,7 @@ import { fullRow } from './fields.ts';
 import { type Caller, defineOperation, waitSecs } from './operation.ts';
 import { describeFully } from './report.ts';
 import { startInput, supervision } from './start-input.ts';
-import { firstWithKey, yieldToFirst } from './start-key.ts';
+import { firstWithKey, giveUpStart, yieldToFirst } from './start-key.ts';
 import { type Plan, planFor } from './start-plan.ts';
 import { sweepBeside } from './start-sweep.ts';
 
@@ -78,7 +78,7 @@ async function startJob(plan: Plan, caller: Caller): Promise<Started> {
     if (winner === undefined) {
       // Old runs are swept while that goes on.
       const sweeping = sweepBeside(plan);
-      await starting.handOver({ jobDir, argv, cwd, env });
+      await handOver(starting, { jobDir, argv, cwd, env, keyed: plan.key !== undefined });
       await sweeping;
       return { jobDir, reused: false, supervision };
     }
@@ -86,6 +86,15 @@ async function startJob(plan: Plan, caller: Caller): Promise<Started> {
     return { jobDir: winner, reused: true, supervision };
   } catch (error) {
     starting.dismiss();
+    throw error;
+  }
+}
+
+async function handOver(starting: Starting, order: StartOrder): Promise<void> {
+  try {
+    await starting.handOver(order);
+  } catch (error) {
+    giveUpStart(order.jobDir);
     throw error;
   }
 }

@@ -1,8 +1,9 @@
+import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { leaseRecord } from '../job/records.ts';
 import { RECORD_READ_CAP } from '../limits.ts';
-import { claimFile, namesIn, readOwned, unlinkQuietly } from './owned-file.ts';
+import { claimFile, createExclusive, namesIn, readOwned, unlinkQuietly } from './owned-file.ts';
 
 /** Who may act for a job: its supervisor holds number 0, whoever takes over from a dead holder the next one. */
 export interface Lease {
@@ -16,13 +17,12 @@ const NAME = /^\.lease-(\d+)$/;
 export function currentLease(jobDir: string): Lease {
   const numbers = namesIn(jobDir).map((name) => Number(NAME.exec(name)?.[1] ?? 0));
   const number = Math.max(0, ...numbers);
-  return { number, holder: number === 0 ? undefined : readHolder(jobDir, number) };
+  return { number, holder: number === 0 ? undefined : readHolder(join(jobDir, `.lease-${number}`)) };
 }
 
-function readHolder(jobDir: string, number: number): Lease['holder'] {
+function readHolder(path: string): Lease['holder'] {
   try {
-    const text = readOwned(join(jobDir, `.lease-${number}`), RECORD_READ_CAP).toString('utf8');
-    const parsed = leaseRecord.safeParse(JSON.parse(text));
+    const parsed = leaseRecord.safeParse(JSON.parse(readOwned(path, RECORD_READ_CAP).toString('utf8')));
     return parsed.success ? parsed.data : undefined;
   } catch {
     // Tidied away with the record of the end, or spoilt: nobody is known to hold it.
@@ -54,4 +54,36 @@ export function takeLease(
 /** Gives a lease back, unless another one was taken after it: numbers below a taken one are never free again. */
 export function releaseLease(jobDir: string, lease: Lease): void {
   if (currentLease(jobDir).number === lease.number) unlinkQuietly(join(jobDir, `.lease-${lease.number}`));
+}
+
+/**
+ * The right to start the worker of a job that holds a key. A start leaves it for its supervisor, and whoever wants the key
+ * of a start that died takes it away: of all these the one that removes the file has it.
+ */
+function rightToStart(jobDir: string): string {
+  return join(jobDir, '.lease-start');
+}
+
+export function leaveRightToStart(jobDir: string, starter: NonNullable<Lease['holder']>): void {
+  createExclusive(rightToStart(jobDir), `${JSON.stringify(starter)}\n`);
+}
+
+/** Who left it, as long as nobody has taken it. */
+export function starterOf(jobDir: string): Lease['holder'] {
+  return readHolder(rightToStart(jobDir));
+}
+
+/** True for exactly one of those that ask. */
+export function takeRightToStart(jobDir: string): boolean {
+  try {
+    unlinkSync(rightToStart(jobDir));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+export function dropRightToStart(jobDir: string): void {
+  unlinkQuietly(rightToStart(jobDir));
 }

@@ -1,7 +1,8 @@
 import { closeSync, constants, openSync } from 'node:fs';
-import { messageOf } from '../errors.ts';
+import { messageOf, RunnerError } from '../errors.ts';
 import { platform, type RunningWorker } from '../platform/index.ts';
 import { fileOf, jobIdOf } from '../store/job-dir.ts';
+import { takeRightToStart } from '../store/lease.ts';
 import { replaceFile } from '../store/owned-file.ts';
 import { processesOf } from '../store/processes.ts';
 import { releaseSpace, reserveSpace } from '../store/publish.ts';
@@ -23,6 +24,8 @@ export async function launch(
 ): Promise<Supervised | undefined> {
   const { jobDir } = spec;
   const supervisor = await supervisorFields();
+  if (spec.keyed && !takeRightToStart(jobDir))
+    throw new RunnerError('system', 'another start has taken the key over meanwhile');
   try {
     reserveSpace(jobDir);
     // On disk before there is a worker: whoever finds us dead in between knows that one may have been started.

@@ -9,7 +9,7 @@ import { supervise } from './supervise.ts';
 
 /** Code that is called for the first time is slow: what every job calls is called once while nobody waits for it. */
 function rehearse(): void {
-  supervisorSpec.parse({ mode: 'start', jobDir: '', argv: [''], cwd: '', env: [['', '']] });
+  supervisorSpec.parse({ mode: 'start', jobDir: '', argv: [''], cwd: '', env: [['', '']], keyed: false });
   for (const record of [metaRecord, outcomeRecord]) record.safeParse({});
   formatMoment(new Date());
 }

@@ -8,6 +8,8 @@ const startSpec = z.strictObject({
   cwd: z.string(),
   /** Pairs: a record would lose a variable called `__proto__`. */
   env: z.array(z.tuple([z.string(), z.string()])),
+  /** Starts the worker only if the right to do so is still there. */
+  keyed: z.optional(z.boolean()),
 });
 
 /** Takes over a job whose supervisor is gone; `lease` is the number its sender holds. */

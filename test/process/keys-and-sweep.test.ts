@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -15,7 +15,7 @@ import {
   start,
 } from '../support/jobs.ts';
 import { isAlive } from '../support/proc.ts';
-import { sh } from '../support/programs.ts';
+import { commandOf, sh } from '../support/programs.ts';
 import { listDirectory, readLog, readStatus } from '../support/read-job.ts';
 import { type TempBase, test } from '../support/temp-base.ts';
 
@@ -71,6 +71,78 @@ describe('a key', () => {
     expect(failed.code).toBe(1);
     const job = await start(temp, sh('true'), { flags: ['--key', 'k'] });
     expect(await settled(job)).toBe('done');
+  });
+});
+
+describe('a key of a start that was killed before it was done', () => {
+  /** What runs supervisors, in the place of node: it waits until the file `go` is there. */
+  const held = (temp: TempBase): string =>
+    temp.file(
+      'held',
+      `#!/bin/sh\nuntil [ -e '${temp.at('go')}' ]; do sleep 0.05; done\nexec '${process.execPath}' "$@"\n`,
+      0o755,
+    );
+
+  const keyed = ['start', '--skill', 's', '--run-id', 'r', '--key', 'k', '--'] as const;
+  const keys = (temp: TempBase): string[] => listDirectory(join(temp.base, 's/r/keys'));
+
+  test('is free at once, and its supervisor that comes late starts nothing', async ({ temp }) => {
+    const [node, cli = ''] = commandOf('ours');
+    const env = { ...temp.env, PEER_JOBS_NODE: held(temp) };
+    const starter = spawn(node, [cli, ...keyed, ...sh('echo ran >> ran-1')], {
+      cwd: temp.scratch,
+      env,
+      stdio: 'ignore',
+    });
+    const starterPid = starter.pid ?? expect.fail('no starter');
+    await eventually(() => keys(temp).filter((name) => !name.startsWith('.')).length === 1, 60_000);
+    await kill(starterPid);
+    const [first = expect.fail('no job')] = jobsBelow(temp.base);
+    const before = performance.now();
+    await settled(await start(temp, sh('true'), { flags: ['--key', 'other'] }));
+    const since = performance.now();
+    const second = await start(temp, sh('echo ran >> ran-2'), { flags: ['--key', 'k'] });
+    // For one that it cannot tell to be dead it would wait 30 s.
+    expect(performance.now() - since).toBeLessThan(3 * (since - before) + 20_000);
+    expect(second.id).not.toBe(first.id);
+    expect(await settled(second)).toBe('done');
+    temp.file('go', '');
+    await eventually(() => temp.ledger.living().length === 0);
+    expect(listDirectory(temp.scratch).filter((name) => name.startsWith('ran'))).toEqual(['ran-2']);
+    expect(await ask(temp, 'status', first.id)).toBe('0 "never-started\\n"');
+    expect((await start(temp, sh('true'), { flags: ['--key', 'k'] })).id).toBe(second.id);
+  });
+
+  test('raced by eight callers goes to one of them', async ({ temp }) => {
+    const [node, cli = ''] = commandOf('ours');
+    const env = { ...temp.env, PEER_JOBS_NODE: held(temp) };
+    const starter = spawn(node, [cli, ...keyed, ...sh('echo ran >> ran')], {
+      cwd: temp.scratch,
+      env,
+      stdio: 'ignore',
+    });
+    const starterPid = starter.pid ?? expect.fail('no starter');
+    await eventually(() => keys(temp).filter((name) => !name.startsWith('.')).length === 1, 60_000);
+    const racing = Array.from({ length: 8 }, () =>
+      start(temp, sh('echo ran >> ran'), { flags: ['--key', 'k'] }),
+    );
+    await kill(starterPid);
+    const jobs = await Promise.all(racing);
+    temp.file('go', '');
+    expect(new Set(jobs.map(({ id }) => id)).size).toBe(1);
+    await Promise.all(jobs.map((job) => settled(job)));
+    await eventually(() => temp.ledger.living().length === 0);
+    expect(execFileSync('cat', [temp.at('ran')]).toString()).toBe('ran\n');
+  });
+
+  test('or failed is free too, and leaves no trace of having been on its way', async ({ temp }) => {
+    const failed = await temp.run('ours', [...keyed, ...sh('true')], {
+      extra: { PEER_JOBS_NODE: '/bin/false' },
+    });
+    expect(failed.code).toBe(1);
+    const [first = expect.fail('no job')] = jobsBelow(temp.base);
+    expect(listDirectory(first.dir)).toEqual(['meta.json']);
+    expect(await settled(await start(temp, sh('true'), { flags: ['--key', 'k'] }))).toBe('done');
   });
 });
 
