@@ -139,6 +139,12 @@ test.for([
     reason: /not valid JSON: .*position 11/,
   },
   { what: 'no JSON at all', text: 'done.', state: 'failed', reason: /not valid JSON: / },
+  {
+    what: 'a document after a byte order mark',
+    text: '\\357\\273\\277{}',
+    state: 'failed',
+    reason: /position 0/,
+  },
   { what: 'bytes that are not UTF-8', text: '"\\377"', state: 'failed', reason: /not valid JSON: not UTF-8/ },
 ])('with --result-format json, $what is $state', async ({ text, state, reason }, { temp }) => {
   const job = await start(temp, sh(`printf '${text}' > out`), {

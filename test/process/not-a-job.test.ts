@@ -1,9 +1,12 @@
 /** What looks like a job, or like a run of jobs, and is none: nobody's files go with it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { ask, pidsOf, ready, settled, start } from '../support/jobs.ts';
-import { isAlive } from '../support/proc.ts';
+import { eventually } from '../support/eventually.ts';
+import { ask, kill, pidsOf, ready, settled, start } from '../support/jobs.ts';
+import { isAlive, openFilesOf } from '../support/proc.ts';
 import { commandOf, sh } from '../support/programs.ts';
 import { listDirectory, readStatus } from '../support/read-job.ts';
 import { runProgram } from '../support/run-cli.ts';
@@ -128,10 +131,21 @@ test('SIGUSR1 opens no debugger in a supervisor', async ({ temp }) => {
   const job = await start(temp, sh('echo "ready $$"; exec sleep 60'));
   await ready(job);
   const { supervisor_pid } = pidsOf(job);
-  process.kill(supervisor_pid, 'SIGUSR1');
-  await ask(temp, 'status', job.id);
   // The inspector would listen: a socket that no supervisor has otherwise.
-  const { stdout } = await runProgram(['/bin/ls', '-l', `/proc/${supervisor_pid}/fd`], { env: temp.env });
-  expect(stdout.toString()).not.toContain('socket:');
+  const listens = (pid: number): boolean =>
+    [...openFilesOf(pid).values()].some((file) => file.startsWith('socket:'));
+  // One that listens to no signal, to know how long the inspector takes; both may not have the same port.
+  const script = 'console.log(1); setInterval(() => 0, 1000)';
+  const other = spawn(process.execPath, ['--inspect-port=0', '-e', script], { env: temp.env, stdio: 'pipe' });
+  const otherPid = other.pid ?? expect.fail('no other');
+  temp.ledger.register(otherPid, 'one that opens a debugger');
+  await once(other.stdout, 'data');
+  // Its debugger takes whatever port is free, and leaves the usual one alone.
+  process.kill(supervisor_pid, 'SIGUSR1');
+  process.kill(otherPid, 'SIGUSR1');
+  await eventually(() => listens(otherPid));
+  await ask(temp, 'status', job.id);
+  expect(listens(supervisor_pid)).toBe(false);
+  await kill(otherPid);
   await ask(temp, 'reap', job.id);
 });

@@ -34,6 +34,8 @@ describe('the position of the problem', () => {
     ['nothing', '', 0],
     ['deep in a long text', `[${'1,'.repeat(5000)}x,${'1,'.repeat(5000)}1]`, 10_001],
     ['a literal gone wrong', '[true, nul]', 10],
+    // RFC 8259, 8.1: no document begins with one.
+    ['a byte order mark', '\ufeff{}', 0],
   ])('is where it breaks: %s', (_what, text, position) => {
     expect(positionOf(problemOf(text))).toBe(position);
   });
