@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { nodeFinding } from '../../runner-core/operations/doctor/machine.ts';
+import { eventsFinding, nodeFinding } from '../../runner-core/operations/doctor/machine.ts';
 import { ask, gone, kill, killSupervisor, pidsOf, settled, start } from '../support/jobs.ts';
 import { commandOf, repoRoot, sh } from '../support/programs.ts';
 import { cleanEnv, runProgram } from '../support/run-cli.ts';
@@ -266,3 +266,30 @@ test('without a setting, both default places are told of', async ({ temp }) => {
   );
   expect(existsSync(join(temp.scratch, name))).toBe(false);
 });
+
+test('of a job whose supervisor is stopped says that no window holds, and how it goes on', async ({
+  temp,
+}) => {
+  const job = await start(temp, sh('exec sleep 60'));
+  const { supervisor_pid } = pidsOf(job);
+  process.kill(supervisor_pid, 'SIGSTOP');
+  const found = (await examine(temp)).of('stopped supervisor', 'problem');
+  expect(found.detail).toContain(`${job.id} runs and its supervisor is stopped`);
+  expect(found.remedy).toContain(`kill -CONT ${supervisor_pid} `);
+  await ask(temp, 'reap', job.id);
+  await gone([supervisor_pid]);
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'of few inotify instances warns before there are none',
+  async ({ temp }) => {
+    const { findings } = await examine(temp);
+    const events = findings.find(({ check }) => check === 'events');
+    expect(events?.detail).toMatch(/\d+ of this user's \d+ inotify instances are in use/);
+    expect(eventsFinding({ used: 100, limit: 128 }).verdict).toBe('ok');
+    expect(eventsFinding({ used: 120, limit: 128 })).toMatchObject({
+      verdict: 'warning',
+      remedy: expect.stringContaining('sysctl fs.inotify.max_user_instances=1024'),
+    });
+  },
+);

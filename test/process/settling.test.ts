@@ -160,7 +160,9 @@ describe('only the supervisor was killed', () => {
   });
 
   test('the hard window counts from the real start', async ({ temp }) => {
-    const job = await start(temp, sh('while :; do echo x; sleep 0.1; done'), { flags: ['--hard-secs', '12'] });
+    const job = await start(temp, sh('while :; do echo x; sleep 0.1; done'), {
+      flags: ['--hard-secs', '12'],
+    });
     const started = performance.now();
     await eventually(() => performance.now() - started > 8000);
     await killSupervisor(job);

@@ -33,12 +33,15 @@ export async function jobFindings(caller: Caller): Promise<Finding[]> {
     states.filter(({ state }) => state === wanted).map(({ jobDir }) => jobDir);
   const dead: string[] = [];
   const unwatched: string[] = [];
+  const stopped: { jobDir: string; pid: number }[] = [];
   for (const jobDir of inState('running')) {
     if (isElsewhere(jobDir)) {
       if (!(await isLive(jobDir))) dead.push(jobDir);
       continue;
     }
-    if ((await supervisorOf(processesOf(jobDir), currentLease(jobDir))).state !== 'gone') continue;
+    const supervisor = await supervisorOf(processesOf(jobDir), currentLease(jobDir));
+    if (supervisor.state === 'alive' && supervisor.stopped) stopped.push({ jobDir, pid: supervisor.pid });
+    if (supervisor.state !== 'gone') continue;
     ((await isLive(jobDir)) ? unwatched : dead).push(jobDir);
   }
   const settled = states.filter(({ state }) => isTerminal(state)).map(({ jobDir }) => jobDir);
@@ -60,6 +63,13 @@ export async function jobFindings(caller: Caller): Promise<Finding[]> {
         'unsupervised job',
         `${jobIdOf(jobDir)} runs and its supervisor is gone: no window holds`,
         `peer-jobs status ${jobDir} gives it a new one; peer-jobs reap ${jobDir} ends it.`,
+      ),
+    ),
+    ...stopped.map(({ jobDir, pid }) =>
+      problem(
+        'stopped supervisor',
+        `${jobIdOf(jobDir)} runs and its supervisor is stopped (SIGSTOP): no window holds`,
+        `kill -CONT ${pid} lets it go on; peer-jobs reap ${jobDir} ends the job.`,
       ),
     ),
     ...survivors.map((jobDir) =>

@@ -7,6 +7,7 @@ import { isUsable } from '../../job/windows.ts';
 import * as limits from '../../limits.ts';
 import { platform } from '../../platform/index.ts';
 import { loadLinuxApi } from '../../platform/linux-api.ts';
+import { type InotifyUse, inotifyUse } from '../../platform/linux-inotify.ts';
 import { win32 } from '../../platform/win32-api.ts';
 import type { Caller } from '../operation.ts';
 import { type Finding, note, ok, problem, warning } from './finding.ts';
@@ -139,10 +140,26 @@ export async function watchFinding(): Promise<Finding> {
     }
   });
   return error === undefined
-    ? ok('events', 'file system events can be had')
+    ? eventsFinding(inotifyUse())
     : warning(
         'events',
         `no file system events (${messageOf(error)}); jobs are looked at from time to time instead`,
         'Raise fs.inotify.max_user_instances and fs.inotify.max_user_watches (sysctl), or end programs that watch many files.',
+      );
+}
+
+/** Each supervisor and each wait takes an instance; when none is left, the next ones poll. */
+const FEW_INSTANCES = 16;
+
+export function eventsFinding(use: InotifyUse | undefined): Finding {
+  if (!use) return ok('events', 'file system events can be had');
+  const { used, limit } = use;
+  const left = `${used} of this user's ${limit} inotify instances are in use`;
+  return limit - used >= FEW_INSTANCES
+    ? ok('events', `file system events can be had; ${left}`)
+    : warning(
+        'events',
+        `${left}; each job and each wait takes one, and without one it is looked at from time to time instead`,
+        `sysctl fs.inotify.max_user_instances=${Math.max(1024, limit * 4)}, or end programs that watch files.`,
       );
 }
