@@ -115,7 +115,8 @@ export async function checkJob(
     const ended = await settlesSoon(job);
     if (!ended) {
       demand(
-        workersOf(job.id).length > 0,
+        // A supervisor whose disk refuses tries again for a minute.
+        workersOf(job.id).length > 0 || supervisorsOf(job).length === 1,
         `nobody works for ${job.id}, and it is unsettled after ${question[0]}`,
       );
       const supervisors = supervisorsOf(job);
@@ -138,7 +139,7 @@ export async function checkJob(
   }
   const record = recordOf(job);
   checkRecord(record, truth, early);
-  await eventually(() => workersOf(job.id).length === 0 && supervisorsOf(job).length === 0, 10_000);
+  await eventually(() => workersOf(job.id).length === 0 && supervisorsOf(job).length === 0, 60_000);
   const questions: readonly (readonly [string, ...string[]])[] = [
     ['status', job.id],
     ['wait', '--max-secs', '0', job.id],
@@ -162,7 +163,7 @@ async function settlesSoon(job: Job): Promise<boolean> {
     if (readStatus(job.dir) !== undefined) return true;
     // Alive, with a worker: or about to publish.
     if (workersOf(job.id).length > 0) return false;
-    await eventually(() => readStatus(job.dir) !== undefined, 30_000);
+    await eventually(() => readStatus(job.dir) !== undefined, 8_000);
     return true;
   } catch {
     return readStatus(job.dir) !== undefined;

@@ -132,9 +132,10 @@ describe.skipIf(!isRoot)('a disk without room', () => {
 
   test('a job whose disk fills up while it runs has its outcome recorded all the same', async ({ temp }) => {
     await onTinyDisk(temp, '128k', async () => {
-      const job = await start(temp, sh('cat /dev/zero; printf x > out; echo lost; exit 0'), {
-        flags: ['--result-path', temp.at('out')],
-      });
+      const fill = 'until [ -e go ]; do sleep 0.05; done; cat /dev/zero; printf x > out; echo lost; exit 0';
+      const job = await start(temp, sh(fill), { flags: ['--result-path', temp.at('out')] });
+      // Not before its start is on record: without room for that it would rightly not go on.
+      temp.file('go', '');
       expect(await settled(job)).toBe('done');
       expect(await ask(temp, 'status', job.id)).toBe('0 "done\\n"');
       expect(await ask(temp, 'result', job.id)).toBe('0 "x"');
@@ -178,7 +179,7 @@ describe.skipIf(!isRoot)('a disk without room', () => {
   const ATTEMPTS = Number(process.env.PEER_JOBS_FULL_DISK_ATTEMPTS ?? 15);
 
   test(`${ATTEMPTS} starts on a disk that fills up: each runs to a true outcome or fails cleanly, and with room again all is readable and sweepable`, {
-    timeout: 60_000 + ATTEMPTS * 4000,
+    timeout: 180_000 + ATTEMPTS * 10_000,
   }, async ({ temp }) => {
     await onTinyDisk(temp, '256k', async () => {
       const started: string[] = [];
@@ -206,7 +207,7 @@ describe.skipIf(!isRoot)('a disk without room', () => {
       }
       expect(started.length).toBeGreaterThan(3);
       expect(failed, 'the disk never was full').toBeGreaterThan(0);
-      await eventually(() => temp.ledger.living().length === 0, 20_000);
+      await eventually(() => temp.ledger.living().length === 0, 60_000);
       execFileSync('mount', ['-o', 'remount,size=4m', temp.base]);
       for (const line of started) {
         const [id = '', state] = line.split(' ');

@@ -75,7 +75,7 @@ async function expectNobody(
   members: readonly { pid: number; identity: string }[],
 ): Promise<void> {
   expect(members.filter(({ pid, identity }) => isAliveAs(pid, identity))).toEqual([]);
-  await eventually(() => temp.ledger.living().length === 0, 15_000);
+  await eventually(() => temp.ledger.living().length === 0, 60_000);
 }
 
 /** Several storms at once would only show how slow a machine can get. */
@@ -143,7 +143,7 @@ test('the bundle alone, without its native helper, ends all that carries a mark'
 describe('a job started from inside a job is a job of its own:', () => {
   async function nested(temp: TempBase, side: 'ours' | 'reference'): Promise<{ outer: Job; inner: Job }> {
     const outer = await start(temp, fixture('nested-job.sh', ...commandOf(side)), { run: 'outer' });
-    const id = await eventually(() => /^ready \d+ (\S+)\n/m.exec(readLog(outer.dir))?.[1], 20_000);
+    const id = await eventually(() => /^ready \d+ (\S+)\n/m.exec(readLog(outer.dir))?.[1], 60_000);
     return { outer, inner: jobNamed(temp, id) };
   }
 

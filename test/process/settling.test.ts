@@ -262,7 +262,7 @@ describe('races', () => {
     );
 
   test(`eight callers settle a job: one record, which stays (${ROUNDS} times)`, {
-    timeout: 60_000 + ROUNDS * 10_000,
+    timeout: 180_000 + ROUNDS * 30_000,
   }, async ({ temp }) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const job = await start(temp, sh('echo "ready $$"; exec sleep 60'), {
@@ -282,7 +282,7 @@ describe('races', () => {
   });
 
   test(`eight callers adopt a worker: one supervisor (${ROUNDS} times)`, {
-    timeout: 60_000 + ROUNDS * 10_000,
+    timeout: 180_000 + ROUNDS * 30_000,
   }, async ({ temp }) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const job = await start(temp, sh('echo "ready $$"; exec sleep 60'));
