@@ -75,16 +75,14 @@ describe('a key', () => {
 });
 
 describe('a key of a start that was killed before it was done', () => {
-  /** What runs supervisors, in the place of node: it waits until the file `go` is there. */
-  const held = (temp: TempBase): string =>
-    temp.file(
-      'held',
-      `#!/bin/sh\nuntil [ -e '${temp.at('go')}' ]; do sleep 0.05; done\nexec '${process.execPath}' "$@"\n`,
-      0o755,
-    );
+  /** What runs supervisors, in the place of node: it has all of its spec when `got` is there, and waits for `go`. */
+  const held = (temp: TempBase): string => {
+    const [spec, got, go] = ['spec', 'got', 'go'].map((name) => temp.at(name));
+    const script = `cat > '${spec}'; : > '${got}'; until [ -e '${go}' ]; do sleep 0.05; done`;
+    return temp.file('held', `#!/bin/sh\n${script}\nexec '${process.execPath}' "$@" < '${spec}'\n`, 0o755);
+  };
 
   const keyed = ['start', '--skill', 's', '--run-id', 'r', '--key', 'k', '--'] as const;
-  const keys = (temp: TempBase): string[] => listDirectory(join(temp.base, 's/r/keys'));
 
   test('is free at once, and its supervisor that comes late starts nothing', async ({ temp }) => {
     const [node, cli = ''] = commandOf('ours');
@@ -95,7 +93,7 @@ describe('a key of a start that was killed before it was done', () => {
       stdio: 'ignore',
     });
     const starterPid = starter.pid ?? expect.fail('no starter');
-    await eventually(() => keys(temp).filter((name) => !name.startsWith('.')).length === 1, 60_000);
+    await eventually(() => listDirectory(temp.scratch).includes('got'), 60_000);
     await kill(starterPid);
     const [first = expect.fail('no job')] = jobsBelow(temp.base);
     const before = performance.now();
@@ -122,7 +120,7 @@ describe('a key of a start that was killed before it was done', () => {
       stdio: 'ignore',
     });
     const starterPid = starter.pid ?? expect.fail('no starter');
-    await eventually(() => keys(temp).filter((name) => !name.startsWith('.')).length === 1, 60_000);
+    await eventually(() => listDirectory(temp.scratch).includes('got'), 60_000);
     const racing = Array.from({ length: 8 }, () =>
       start(temp, sh('echo ran >> ran'), { flags: ['--key', 'k'] }),
     );
