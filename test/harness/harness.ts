@@ -2,9 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { serverFile } from '../mcp/session.ts';
 import type { TempBase } from '../support/temp-base.ts';
 import { claudeCode as claudeCodeProgram, codex } from './fetch-clients.ts';
+
+const PROMPT = 'run the job';
+const KEYBOARD_MS = 1000;
 
 export interface Run {
   readonly child: ChildProcess;
@@ -63,12 +67,17 @@ export const claudeCodeHarness: Harness = {
   resourceReader: 'ReadMcpResourceTool',
   run: (temp, modelUrl, extraEnv = {}) => {
     const { argv, env } = claudeCode(temp, modelUrl, extraEnv);
-    return launch(temp, [...argv, '-p'], env);
+    return launch(temp, [...argv, '-p', PROMPT], env);
   },
 };
 
+export interface OpenRun extends Run {
+  /** Enters the prompt, as somebody at the keyboard does. */
+  type(): Promise<void>;
+}
+
 /** Claude Code on a terminal, past the questions of its first start. It stays until it is told to go. */
-export function openClaudeCode(temp: TempBase, modelUrl: string): Run {
+export function openClaudeCode(temp: TempBase, modelUrl: string): OpenRun {
   const { argv, env } = claudeCode(temp, modelUrl, { TERM: 'xterm-256color' });
   const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
   const settings = {
@@ -81,12 +90,17 @@ export function openClaudeCode(temp: TempBase, modelUrl: string): Run {
   writeFileSync(join(temp.root, 'home/.claude.json'), JSON.stringify(settings));
   // script(1) gives it the terminal.
   const command = argv.map((word) => `'${word}'`).join(' ');
-  return launch(
-    temp,
-    ['script', '-qfec', `stty rows 40 cols 140; exec ${command}`, '/dev/null'],
-    env,
-    'pipe',
-  );
+  const terminal = `stty rows 40 cols 140; exec ${command}`;
+  const run = launch(temp, ['script', '-qfec', terminal, '/dev/null'], env, 'pipe');
+  return {
+    ...run,
+    type: async () => {
+      run.child.stdin?.write(PROMPT);
+      // Text and return in one piece count as pasted.
+      await delay(KEYBOARD_MS);
+      run.child.stdin?.write('\r');
+    },
+  };
 }
 
 export const codexHarness: Harness = {
@@ -113,7 +127,7 @@ required = true
 startup_timeout_sec = 60
 `,
     );
-    return launch(temp, [codex, 'exec', '--skip-git-repo-check', 'run the job'], extraEnv);
+    return launch(temp, [codex, 'exec', '--skip-git-repo-check', PROMPT], extraEnv);
   },
 };
 

@@ -157,7 +157,12 @@ describe('Claude Code on a terminal', () => {
     ]);
     const run = openClaudeCode(temp, model.url);
     try {
-      await eventually(() => model.notifications.length > 0, 280_000);
+      // It takes a prompt before it has the server, and answers that without it.
+      for (let asked = 0; asked < 10 && model.turns.length === 0; asked += 1) {
+        await run.type();
+        await eventually(() => model.turns.length > 0, 8000).catch(() => undefined);
+      }
+      await eventually(() => model.notifications.length > 0, 220_000);
       expect(model.turns[1]?.[0]?.text).toContain('moved to the background');
       expect(model.notifications[0]).toContain('"state":"done"');
       expect(model.notifications[0]).toContain('"result_text":"long"');
