@@ -18,8 +18,21 @@ export function nextForJob(job: FullRow): string {
     case 'unreadable':
       return 'its records cannot be trusted; look at job_dir yourself.';
     default:
-      return `${whatElse(job)}. Put right what went wrong before you start it again.`;
+      return `${whatElse(job)}. ${cureFor(job)}`;
   }
+}
+
+/** By how the reason begins, see job/decide.ts and job/classify.ts. */
+const CURES: readonly (readonly [RegExp, string])[] = [
+  [/^no output for /, 'Start it again with a larger idle_secs, or let it print as it works.'],
+  [/^hard cap /, 'Start it again with a larger hard_secs.'],
+  [/^out\.log exceeded /, 'Start it again printing less, or with a larger log_max_bytes.'],
+  [/^result exceeded /, 'Start it again with a smaller result, or a larger result_max_bytes.'],
+];
+
+function cureFor({ reason }: FullRow): string {
+  const known = CURES.find(([begins]) => begins.test(reason));
+  return known?.[1] ?? 'Put right what went wrong before you start it again.';
 }
 
 function whatElse(job: FullRow): string {

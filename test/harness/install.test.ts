@@ -12,7 +12,7 @@ async function typed(temp: TempBase, ...lines: readonly string[]): Promise<strin
   mkdirSync(HOME, { recursive: true });
   const PATH = [join(claudeCode, '..'), process.env.PATH].join(':');
   const env = { HOME, PATH, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', PWD: repoRoot };
-  const run = await runProgram(['sh', '-ec', lines.join('\n')], { env, cwd: repoRoot, timeoutMs: 120_000 });
+  const run = await runProgram(['sh', '-ec', lines.join('\n')], { env, cwd: repoRoot, timeoutMs: 280_000 });
   const output = `${run.stdout.toString('utf8')}${run.stderr}`;
   expect(run.code, output).toBe(0);
   return output;

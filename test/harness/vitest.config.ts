@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     include: ['test/harness/**/*.test.ts'],
     globalSetup: ['test/harness/fetch-clients.ts'],
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     maxWorkers: 2,
     reporters: ['default', new CountReporter()],
   },

@@ -33,6 +33,22 @@ describe('one call from start to result', () => {
     await session.close();
   });
 
+  test('a job that a window or a cap has ended says which argument to raise', async ({ temp }) => {
+    const session = await Session.open(temp);
+    const ends: readonly [string, Record<string, unknown>, string][] = [
+      ['sleep 60', { idle_secs: 1 }, 'idle_secs'],
+      ['while :; do echo; sleep 0.2; done', { hard_secs: 1 }, 'hard_secs'],
+      ['seq 1 100000; sleep 60', { log_max_bytes: 1000 }, 'log_max_bytes'],
+      ['seq 1 1000 > r.txt', { result_max_bytes: 10, result_path: 'r.txt' }, 'result_max_bytes'],
+    ];
+    const jobs = await Promise.all(
+      ends.map(([script, args]) => session.start(script, { ...args, wait_secs: 40 })),
+    );
+    for (const [n, [, , argument]] of ends.entries())
+      expect(jobs[n]?.next, jobs[n]?.reason).toContain(`larger ${argument}`);
+    await session.close();
+  });
+
   test('a job ended by a signal names it', async ({ temp }) => {
     const session = await Session.open(temp);
     const job = await session.start('kill -KILL $$', { wait_secs: 30 });
