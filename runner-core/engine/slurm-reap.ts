@@ -12,7 +12,7 @@ const POLL_MS = 100;
 /** Where Slurm does not say: its default (slurm.conf(5), KillWait). */
 const KILL_WAIT_SECS = 30;
 
-const UNRUN: Verdict = { ...REAPED, reason: `${REAPED.reason} (it was queued and never began)` };
+const UNRUN: Verdict = { ...REAPED, reason: `${REAPED.reason} (it had not begun)` };
 
 /**
  * Ends a job on a cluster. One that has not begun is kept from it by our own claim, with or without Slurm's help. A running

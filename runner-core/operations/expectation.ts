@@ -16,6 +16,9 @@ export function expectationOf(issue: z.core.$ZodIssue): string {
         : `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
     case 'too_big':
       return `must be at most ${issue.maximum}`;
+    case 'invalid_format':
+      // Our own words: the library's are only for formats that it knows.
+      return issue.message.startsWith('must') ? issue.message : 'cannot be used';
     case 'invalid_union':
       return 'must be a string, or null to unset it';
     default:
