@@ -62,7 +62,7 @@ scenario(
     } = JSON.parse(stdout.toString('utf8'));
     const problems = report.findings.filter(({ verdict }) => verdict === 'problem');
     deepEqual([report.healthy, problems.map(({ check }) => check)], [false, ['koffi']]);
-    match(problems[0]?.remedy ?? '', /npm install/);
+    match(problems[0]?.remedy ?? '', /npm (ci|install)/);
     ok(report.findings.some(({ check, verdict }) => check === 'node' && verdict === 'ok'));
     deepEqual(readdirSync(temp.root), ['scratch']);
   },
