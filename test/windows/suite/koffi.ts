@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { js, settled } from './jobs.ts';
 import { connect } from './mcp.ts';
+import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
 import { APP, runNode, type TempBase } from './temp-base.ts';
 
@@ -32,6 +33,8 @@ scenario('without koffi nothing is created, and it is said what is missing', asy
   // Nor is anything said of a job that cannot be looked at.
   const job = await temp.start(js("fs.writeFileSync('out','x')"), ['--result-path', 'out']);
   equal(await settled(job), 'done');
+  // What its supervisor set aside goes a moment after the status has come.
+  await eventually(() => readdirSync(job.dir).length === 6);
   const before = readdirSync(job.dir);
   const questions = [
     ...['status', 'wait', 'result', 'log', 'reap', 'remove', 'show'].map((name) => [name, job.id]),
