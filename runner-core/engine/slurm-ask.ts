@@ -46,6 +46,7 @@ export function ask(id: string, jobId: string): Promise<Heard> {
 
 /** What was heard of a job before does not count any more: it was just cancelled, say. */
 export function forget(id: string): void {
+  lastListing = undefined;
   fresh.delete(id);
 }
 
@@ -63,17 +64,32 @@ function gather(question: Question): void {
 }
 
 async function answerAll(questions: readonly Question[]): Promise<void> {
-  const [only, ...others] = questions;
-  const asked = await squeue(only && others.length === 0 ? { id: only.id } : { uid: ownUid() });
-  for (const { id, jobId, answer } of questions) {
-    if ('why' in asked) answer({ kind: 'cannot-tell', why: asked.why });
-    else {
-      // A number that another cluster gave to somebody else's job has another name there.
-      const row = asked.rows.find((one) => one.id === id && one.name === jobId);
-      if (row) answer({ kind: 'known', state: row.state, reason: row.reason });
-      else answer({ kind: 'unknown', accounting: await accountingOf(id, jobId) });
-    }
+  for (const question of questions) question.answer(await heardOf(question, questions.length > 1));
+}
+
+/** The first job is asked for alone; where more follow, all of the user's are listed once for them. */
+async function heardOf({ id, jobId }: Question, areMany: boolean): Promise<Heard> {
+  // A number that another cluster gave to somebody else's job has another name there.
+  const rowIn = (rows: readonly QueueRow[]) => rows.find((row) => row.id === id && row.name === jobId);
+  const listed = areMany || askedAlready ? rowIn(await listing()) : undefined;
+  askedAlready = true;
+  // What a list does not show may be younger than the list.
+  const asked = listed ? { rows: [listed] } : await squeue({ id });
+  if ('why' in asked) return { kind: 'cannot-tell', why: asked.why };
+  const row = rowIn(asked.rows);
+  if (row) return { kind: 'known', state: row.state, reason: row.reason };
+  return { kind: 'unknown', accounting: await accountingOf(id, jobId) };
+}
+
+let askedAlready = false;
+let lastListing: { readonly rows: Promise<readonly QueueRow[]>; readonly atMs: number } | undefined;
+
+function listing(): Promise<readonly QueueRow[]> {
+  if (!lastListing || performance.now() - lastListing.atMs >= ENGINE_FRESH_MS) {
+    const rows = squeue({ uid: ownUid() }).then((asked) => ('why' in asked ? [] : asked.rows));
+    lastListing = { rows, atMs: performance.now() };
   }
+  return lastListing.rows;
 }
 
 function ownUid(): number {
@@ -83,11 +99,17 @@ function ownUid(): number {
 async function squeue(
   which: Parameters<typeof squeueArgs>[0],
 ): Promise<{ rows: readonly QueueRow[] } | { why: string }> {
+  if (down && performance.now() < down.untilMs) return { why: down.why };
   const ran = await slurm('squeue', squeueArgs(which));
   if (ran.outcome === 'exited' && ran.code === 0) return { rows: parseQueue(ran.stdout) };
   if (ran.outcome === 'exited' && isUnknownJob(ran.stderr)) return { rows: [] };
-  return { why: whyNot('squeue', ran) };
+  const why = whyNot('squeue', ran);
+  down = { why, untilMs: performance.now() + ENGINE_FRESH_MS };
+  return { why };
 }
+
+/** A cluster that has not answered about one job is not waited for again about the next. */
+let down: { readonly why: string; readonly untilMs: number } | undefined;
 
 type FoundByName = QueueRow | { why: string } | undefined;
 
