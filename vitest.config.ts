@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { CountReporter } from './test/support/count-reporter.ts';
+import { slurmMissing } from './test/support/slurm-programs.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
 /** Tests that start real processes: they wait more than they compute, so two at a time suit a two-core machine. */
-const realProcesses = (name: string) => ({
+const realProcesses = (name: string, ...others: readonly string[]) => ({
   extends: true as const,
   test: {
     name,
-    include: [`test/${name}/**/*.test.ts`],
+    include: [`test/${name}/**/*.test.ts`, ...others],
     // For a slow box: who waits names what is missing long before.
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -17,6 +18,15 @@ const realProcesses = (name: string) => ({
     sequence: { groupOrder: 1 },
   },
 });
+
+/** Tests on a Slurm cluster: its own, and files of other suites whose jobs then run there. */
+function slurm() {
+  const others = slurmMissing() ? [] : ['test/process/lifecycle.test.ts'];
+  const { test, ...rest } = realProcesses('slurm', ...others);
+  // They wait for Slurm more than for the processor.
+  const atOnce = { maxWorkers: 4, sequence: { groupOrder: 3 } };
+  return { ...rest, test: { ...test, ...atOnce, env: { PEER_JOBS_TEST_ENGINE: 'slurm' } } };
+}
 
 export default defineConfig({
   define: { __VERSION__: JSON.stringify(version) },
@@ -40,6 +50,7 @@ export default defineConfig({
       realProcesses('mcp'),
       realProcesses('bench'),
       realProcesses('browser'),
+      slurm(),
       {
         extends: true,
         test: {

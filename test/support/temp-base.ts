@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as plainTest } from 'vitest';
 import { Ledger } from './ledger.ts';
-import type { SideName } from './programs.ts';
+import { engineUnderTest, type SideName } from './programs.ts';
 import { type CliRun, cleanEnv, type RunOptions, runCli } from './run-cli.ts';
 
 export interface TempBase {
@@ -14,7 +14,7 @@ export interface TempBase {
   readonly base: string;
   /** For results, scripts and whatever else the test needs; the working directory of what it runs. */
   readonly scratch: string;
-  /** A clean environment with CE_PEER_JOBS_ROOT. */
+  /** A clean environment with CE_PEER_JOBS_ROOT, and what the suite's engine needs. */
   readonly env: Readonly<Record<string, string>>;
   readonly ledger: Ledger;
   /** Runs a command line with `env` and `extra`, in `scratch` unless told otherwise. */
@@ -31,12 +31,13 @@ export interface TempBase {
   close(): Promise<void>;
 }
 
-export function openTempBase(): TempBase {
+/** `extra`: variables for all that the test runs. */
+export function openTempBase(extra: Readonly<Record<string, string>> = {}): TempBase {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'peer-jobs-test-')));
   const base = join(root, 'base');
   const scratch = join(root, 'scratch');
   mkdirSync(scratch);
-  const env = cleanEnv({ CE_PEER_JOBS_ROOT: base });
+  const env = cleanEnv({ ...extra, CE_PEER_JOBS_ROOT: base });
   const ledger = new Ledger(root);
   const at = (name: string): string => join(scratch, name);
   return {
@@ -62,15 +63,32 @@ export function openTempBase(): TempBase {
   };
 }
 
-/** A test that owns a temp base; one that leaves a process behind fails. */
-export const test = plainTest.extend<{ temp: TempBase }>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest wants a destructured first parameter
-  temp: async ({}, use) => {
-    const temp = openTempBase();
-    try {
-      await use(temp);
-    } finally {
-      await temp.close();
-    }
-  },
+/** Opens a temp base for the time of `part`, and closes it whatever comes of that. */
+export async function withTempBase(
+  extra: Readonly<Record<string, string>>,
+  part: (temp: TempBase) => Promise<void>,
+): Promise<void> {
+  const temp = openTempBase(extra);
+  try {
+    await part(temp);
+  } finally {
+    await temp.close();
+  }
+}
+
+/**
+ * A test that owns a temp base; one that leaves a process behind fails. `engine` is what the callers' environment says of
+ * where jobs run: nothing, unless the file is run by the project `slurm` as well.
+ */
+export const test = plainTest.extend<{ engine: Readonly<Record<string, string>>; temp: TempBase }>({
+  engine: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest wants a destructured first parameter
+    async ({}, use) => {
+      if (engineUnderTest === 'local') return use({});
+      const { withCluster } = await import('./slurm-cluster.ts');
+      await withCluster({}, (cluster) => use({ ...cluster.env, PEER_JOBS_ENGINE: 'slurm' }));
+    },
+    { scope: 'file' },
+  ],
+  temp: async ({ engine }, use) => withTempBase(engine, use),
 });
