@@ -5,8 +5,16 @@ import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { ask, gone, jobNamed, pidsOf, ready, settled, start } from '../support/jobs.ts';
 import { readStat } from '../support/proc.ts';
-import { fixture, sh } from '../support/programs.ts';
-import { listDirectory, modeOf, readLog, readMeta, readOutcome, readReason } from '../support/read-job.ts';
+import { engineUnderTest, fixture, sh } from '../support/programs.ts';
+import {
+  listDirectory,
+  modeOf,
+  readLog,
+  readMeta,
+  readOutcome,
+  readPids,
+  readReason,
+} from '../support/read-job.ts';
 import { test } from '../support/temp-base.ts';
 
 test('start prints the id alone, and the job goes on to its result', async ({ temp }) => {
@@ -29,7 +37,9 @@ test('the directory of a settled job holds the records of the contract, private,
 }) => {
   const job = await start(temp, sh('echo out; echo err >&2'));
   await settled(job);
-  const files = ['meta.json', 'out.log', 'outcome.json', 'pid', 'reason', 'status'];
+  const ofTheEngine =
+    engineUnderTest === 'slurm' ? ['engine-claim', 'engine.json', 'engine.log', 'heartbeat'] : [];
+  const files = [...ofTheEngine, 'meta.json', 'out.log', 'outcome.json', 'pid', 'reason', 'status'];
   await eventually(() => listDirectory(job.dir).length === files.length);
   expect(listDirectory(job.dir)).toEqual(files);
   expect(files.map((name) => modeOf(join(job.dir, name)))).toEqual(files.map(() => '0600'));
@@ -125,7 +135,8 @@ test('wait gives up after its budget, and the job runs on', async ({ temp }) => 
   const before = performance.now();
   expect(await ask(temp, 'wait', '--max-secs', '0.3', job.id)).toBe('0 "running\\n"');
   expect(performance.now() - before).toBeGreaterThan(300);
-  expect(readStat(pidsOf(job).worker_pid)?.state).toBe('S');
+  const { worker_pid } = await eventually(() => readPids(job.dir));
+  expect(readStat(worker_pid)?.state).toBe('S');
   await ask(temp, 'reap', job.id);
 });
 

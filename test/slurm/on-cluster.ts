@@ -1,5 +1,10 @@
 /** Tests on a Slurm cluster of their file's own. Where there is no Slurm, they are skipped, and that is said loudly. */
-import { describe, test as plainTest } from 'vitest';
+import { describe, expect, test as plainTest } from 'vitest';
+import * as z from 'zod';
+import { eventually } from '../support/eventually.ts';
+import { type Job, type StartOptions, start } from '../support/jobs.ts';
+import type { Argv } from '../support/programs.ts';
+import { readJobFile, readOutcome, readReason, readStatus } from '../support/read-job.ts';
 import { type Cluster, withCluster } from '../support/slurm-cluster.ts';
 import type { ClusterOptions } from '../support/slurm-conf.ts';
 import { slurmMissing } from '../support/slurm-programs.ts';
@@ -21,3 +26,48 @@ export const clusterTest = (options: ClusterOptions = {}) =>
     ],
     temp: async ({ cluster }, use) => withTempBase(cluster.env, use),
   });
+
+/** Starts a job on the cluster. */
+export function startThere(
+  temp: TempBase,
+  worker: Argv,
+  { flags = [], ...options }: StartOptions = {},
+): Promise<Job> {
+  return start(temp, worker, { ...options, flags: ['--engine', 'slurm', ...flags] });
+}
+
+const engineSchema = z.looseObject({ engine_id: z.string().nullable() });
+
+/** Slurm's number for a job, once it is on record. */
+export async function numberOf(job: Job): Promise<string> {
+  return eventually(
+    () => engineSchema.parse(JSON.parse(readJobFile(job.dir, 'engine.json') ?? '')).engine_id,
+  );
+}
+
+/** Of a job as Slurm sees it: `RUNNING`, `CANCELLED`, …; undefined for one that it does not know. */
+export async function stateThere(cluster: Cluster, job: Job): Promise<string | undefined> {
+  return (await cluster.jobs()).find(({ name }) => name === job.id)?.state;
+}
+
+/** Waits until Slurm has nothing more to do for a job. */
+export async function overThere(cluster: Cluster, job: Job): Promise<string> {
+  return eventually(async () => {
+    const state = await stateThere(cluster, job);
+    return state !== undefined && !/PENDING|RUNNING|COMPLETING|CONFIGURING/.test(state) && state;
+  }, 30_000);
+}
+
+/** The one row of `list --json` for a job. Asking settles what can be settled. */
+export async function rowOf(temp: TempBase, job: Job): Promise<Record<string, unknown>> {
+  const run = await temp.run('ours', ['list', '--json']);
+  const rows = z.array(z.looseObject({ job_id: z.string() })).parse(JSON.parse(run.stdout.toString('utf8')));
+  const row = rows.find(({ job_id }) => job_id === job.id);
+  expect(row).toBeDefined();
+  return row ?? {};
+}
+
+/** How a job ended, from its directory alone. */
+export function endOf(job: Job): { state: string | undefined; reason: string | undefined; by: unknown } {
+  return { state: readStatus(job.dir), reason: readReason(job.dir), by: readOutcome(job.dir)?.classified_by };
+}

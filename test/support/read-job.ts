@@ -52,10 +52,14 @@ export function readMeta(jobDir: string): JobMeta {
   return metaSchema.parse(parseJsonOfPython(readJobFile(jobDir, 'meta.json') ?? ''));
 }
 
-/** The whole `pid` record: undefined while it is not there, is torn, or names no worker (none could be launched). */
+/**
+ * The whole `pid` record: undefined while it is not there, is torn, or names no worker (none could be launched). On a
+ * cluster, the numbers are those of a node, and stand under \`there\`; every node of a test's cluster is this machine.
+ */
 export function readPids(jobDir: string): JobPids | undefined {
   try {
-    return pidSchema.safeParse(JSON.parse(readJobFile(jobDir, 'pid') ?? '')).data;
+    const record = JSON.parse(readJobFile(jobDir, 'pid') ?? '');
+    return pidSchema.safeParse(record.there ?? record).data;
   } catch {
     return undefined;
   }
