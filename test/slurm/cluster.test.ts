@@ -54,8 +54,7 @@ onSlurm('the cluster', () => {
     await eventually(async () => (await stateOf(cluster, id)) === 'COMPLETED', 30_000);
   });
 
-  test('holds jobs back while it is full, or a node is drained', async ({ cluster, temp }) => {
-    const free = await cluster.occupy();
+  test('holds jobs back while it is full, or a node is drained', async ({ cluster, temp, free }) => {
     const id = await submit(cluster, temp, 'true', '-w', 'n2');
     await eventually(async () => (await cluster.jobs()).find((job) => job.id === id)?.reason === 'Resources');
     await free();

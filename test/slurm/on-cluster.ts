@@ -16,15 +16,28 @@ if (missing !== undefined) console.warn(`\n!!! The Slurm suite was NOT run: ${mi
 /** A suite that needs Slurm. */
 export const onSlurm = describe.skipIf(missing);
 
-/** A test with a cluster that it shares with the tests of its file, and a temp base whose callers know of the cluster. */
+interface Surroundings {
+  /** Shared with the other tests of the file. */
+  readonly cluster: Cluster;
+  /** Its callers know of the cluster. */
+  readonly temp: TempBase;
+  /** A test that takes this finds all processors of the cluster occupied, until it calls it. */
+  readonly free: () => Promise<void>;
+}
+
 export const clusterTest = (options: ClusterOptions = {}) =>
-  plainTest.extend<{ cluster: Cluster; temp: TempBase }>({
+  plainTest.extend<Surroundings>({
     cluster: [
       // biome-ignore lint/correctness/noEmptyPattern: vitest wants a destructured first parameter
       async ({}, use) => withCluster(options, use),
       { scope: 'file' },
     ],
     temp: async ({ cluster }, use) => withTempBase(cluster.env, use),
+    free: async ({ cluster }, use) => {
+      const free = await cluster.occupy();
+      await use(free);
+      await free();
+    },
   });
 
 /** Starts a job on the cluster. */

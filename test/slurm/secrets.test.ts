@@ -117,8 +117,8 @@ onSlurm('a job on Slurm', () => {
   test('shows neither arguments nor environment in what Slurm tells and keeps of it', async ({
     cluster,
     temp,
+    free,
   }) => {
-    const free = await cluster.occupy();
     const job = await startThere(
       temp,
       sh('echo "ready $$"; while [ ! -e go ]; do sleep 0.05; done', ARGUMENT),
@@ -150,8 +150,7 @@ onSlurm('a job on Slurm', () => {
     expect(mentions(temp.base, [VARIABLE, FLAG])).toEqual([]);
   });
 
-  test('leaves no environment on the disk when it never runs', async ({ cluster, temp }) => {
-    const free = await cluster.occupy();
+  test('leaves no environment on the disk when it never runs', async ({ cluster, temp, free }) => {
     const options = { env: { OF_THE_CALLER: VARIABLE } };
     const reaped = await startThere(temp, sh('true'), options);
     await ask(temp, 'reap', reaped.id);

@@ -160,10 +160,13 @@ export class Cluster {
     const flags = ['--parsable', '-N', '2', '--exclusive', '-o', '/dev/null'];
     const id = await this.slurm('sbatch', ...flags, '--job-name=occupies', script);
     const state = async () => (await this.jobs()).find((job) => job.id === id)?.state;
-    await eventually(async () => (await state()) === 'RUNNING');
+    await eventually(async () => (await state()) === 'RUNNING', 20_000);
+    let occupied = true;
     return async () => {
+      if (!occupied) return;
+      occupied = false;
       await this.slurm('scancel', id);
-      await eventually(async () => (await state()) === 'CANCELLED');
+      await eventually(async () => (await state()) === 'CANCELLED', 20_000);
     };
   }
 

@@ -1,0 +1,79 @@
+/** Jobs that Slurm is told to run again: each runs once. */
+import { expect } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { ask, ready, settled } from '../support/jobs.ts';
+import { sh } from '../support/programs.ts';
+import { readLog, readStatus } from '../support/read-job.ts';
+import type { Cluster } from '../support/slurm-cluster.ts';
+import { NODE_NAMES, type NodeName } from '../support/slurm-conf.ts';
+import type { TempBase } from '../support/temp-base.ts';
+import { clusterTest, endOf, numberOf, onSlurm, overThere, startThere } from './on-cluster.ts';
+
+const test = clusterTest();
+
+/** Leaves a line for each time that it runs. */
+const counting = sh('echo ran >> ran; echo "ready $$"; while [ ! -e go ]; do sleep 0.05; done; echo x > out');
+
+async function runsOf(cluster: Cluster, temp: TempBase): Promise<number> {
+  return (await cluster.slurm('cat', temp.at('ran'))).split('\n').length;
+}
+
+async function nodeOf(cluster: Cluster, id: string): Promise<NodeName> {
+  return eventually(async () => {
+    const node = (await cluster.jobs()).find((job) => job.id === id)?.node;
+    return NODE_NAMES.find((name) => name === node);
+  });
+}
+
+/** What is queued again waits two minutes by itself. */
+async function comesAgain(cluster: Cluster, number: string): Promise<void> {
+  const state = async () => (await cluster.jobs()).find(({ id }) => id === number)?.state;
+  await eventually(async () => (await state()) === 'PENDING', 30_000);
+  await cluster.slurm('scontrol', 'update', `jobid=${number}`, 'starttime=now');
+}
+
+onSlurm('a job that is to run again', () => {
+  test('by hand, runs only once: the second supervisor lets it be', async ({ cluster, temp }) => {
+    const job = await startThere(temp, counting);
+    await ready(job);
+    const number = await numberOf(job);
+    await cluster.slurm('scontrol', 'update', `jobid=${number}`, 'requeue=1');
+    await cluster.slurm('scontrol', 'requeue', number);
+    // Slurm ends the first run for that, which is this job's end.
+    expect(await settled(job)).toBe('timeout');
+    expect(endOf(job)).toMatchObject({ by: 'supervisor' });
+    await comesAgain(cluster, number);
+    await overThere(cluster, job);
+    expect(await runsOf(cluster, temp)).toBe(1);
+    expect(readStatus(job.dir)).toBe('timeout');
+    expect(readLog(job.dir).match(/ready/g)).toHaveLength(1);
+  });
+
+  test('after all of it was killed, runs only once, and is told as lost', async ({ cluster, temp }) => {
+    const job = await startThere(temp, counting);
+    await ready(job);
+    const number = await numberOf(job);
+    await cluster.slurm('scontrol', 'update', `jobid=${number}`, 'requeue=1');
+    const node = await nodeOf(cluster, number);
+    await cluster.loseNode(node);
+    await cluster.startNode(node);
+    // Queued again by Slurm, it begins on some node, where its second supervisor finds the claim taken.
+    await comesAgain(cluster, number);
+    await overThere(cluster, job);
+    expect(await ask(temp, 'wait', '--max-secs', '40', job.id)).toBe('0 "died-without-result\\n"');
+    expect(await runsOf(cluster, temp)).toBe(1);
+  });
+
+  test('while it is still queued, has not run yet, and runs once', async ({ cluster, temp, free }) => {
+    const job = await startThere(temp, counting);
+    const number = await numberOf(job);
+    await cluster.slurm('scontrol', 'hold', number);
+    await free();
+    expect(await ask(temp, 'status', job.id)).toBe('0 "running\\n"');
+    await cluster.slurm('scontrol', 'release', number);
+    await ready(job);
+    temp.file('go', '');
+    expect(await settled(job)).toBe('done');
+    expect(await runsOf(cluster, temp)).toBe(1);
+  });
+});
