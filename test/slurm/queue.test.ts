@@ -70,6 +70,7 @@ onSlurm('a job that is queued', () => {
   test('is reaped while the controller is gone, and never runs once that is back', async ({
     cluster,
     temp,
+    free,
   }) => {
     const job = await startThere(temp, tracing);
     await numberOf(job);
