@@ -1,12 +1,15 @@
 // Shows the point of it all: a job that an MCP client starts outlives the server that started it.
+// With `--engine slurm` it runs on a cluster: CE_PEER_JOBS_ROOT and TMPDIR must then be where its nodes see them too.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
+const { engine } = parseArgs({ options: { engine: { type: 'string' } } }).values;
 const serverFile = fileURLToPath(new URL('../dist/server.mjs', import.meta.url));
 const colours = process.stdout.isTTY && !process.env.NO_COLOR;
 const paint = (code) => (text) => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
@@ -55,6 +58,7 @@ async function startAndKill(first, scratch) {
     label: 'demo',
     result_path: resultPath,
     cwd: scratch,
+    ...(engine === undefined ? {} : { engine }),
   });
   say(cyan('▶'), `job ${bold(job.job_id)}`);
 

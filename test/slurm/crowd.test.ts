@@ -25,7 +25,7 @@ const ENDINGS = [
 ] as const;
 
 onSlurm('50 jobs at once', () => {
-  test('have 50 true outcomes, on both nodes, and leave nothing', { timeout: 180_000 }, async ({
+  test('have 50 true outcomes, on both nodes, and leave nothing', { timeout: 400_000 }, async ({
     cluster,
     temp,
   }) => {
@@ -44,7 +44,7 @@ onSlurm('50 jobs at once', () => {
     const jobs = (await Promise.all(callers)).flat();
     expect(new Set(jobs.map((job) => job.id)).size).toBe(50);
     for (const job of jobs) {
-      expect(`${job.name} ${await settled(job, 120_000)}`).toBe(`${job.name} ${job.state}`);
+      expect(`${job.name} ${await settled(job, 300_000)}`).toBe(`${job.name} ${job.state}`);
       expect(readLog(job.dir)).toBe(`${job.name}\n`);
       expect(endOf(job).by).toBe('supervisor');
     }

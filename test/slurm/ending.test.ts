@@ -143,7 +143,7 @@ onSlurm.concurrent('Slurm itself', () => {
       async () => (await ask(temp, 'status', job.id)) === '0 "died-without-result\\n"',
       40_000,
     );
-    expect(endOf(job).reason).toMatch(/^Slurm says FAILED/);
+    expect(endOf(job).reason).toMatch(/^its supervisor was killed; Slurm says FAILED/);
     // linuxproc does not find everybody; cgroup would.
     await temp.ledger.endAll();
   });
@@ -178,7 +178,9 @@ onSlurm.concurrent('Slurm itself', () => {
         '--',
         'true',
       ]);
-      expect(run.stderr).toMatch(/Slurm refused job .*(partition|feature|configuration|gres|memory|node)/i);
+      expect(run.stderr).toMatch(
+        /Slurm did not take job .*(partition|feature|configuration|gres|memory|node)/i,
+      );
       expect(run.code).toBe(1);
     }
     expect((await temp.run('ours', ['list', '--json'])).stdout.toString()).not.toMatch(

@@ -1,9 +1,10 @@
 /** A controller that forgets soon, and takes few jobs. */
+import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { ask, kill, killSupervisor, ready, settled } from '../support/jobs.ts';
+import { ask, type Job, jobNamed, kill, killSupervisor, ready, settled } from '../support/jobs.ts';
 import { sh } from '../support/programs.ts';
-import { listDirectory } from '../support/read-job.ts';
+import type { CliRun } from '../support/run-cli.ts';
 import { clusterTest, endOf, numberOf, onSlurm, startThere, stateThere } from './on-cluster.ts';
 
 const MAX_JOBS = 6;
@@ -36,41 +37,19 @@ onSlurm('a record that Slurm has dropped', () => {
 });
 
 onSlurm('a queue that is full', () => {
-  test('takes no more: start does not hang, and what it left never runs twice', { timeout: 150_000 }, async ({
-    cluster,
-    temp,
-    free,
-  }) => {
-    const jobs = [];
-    // The job that occupies the nodes is one of them.
-    for (let turn = 1; turn < MAX_JOBS; turn += 1) jobs.push(await startThere(temp, sh('echo ran >> ran')));
-    const before = performance.now();
-    const call = await temp.run('ours', [
-      ...[
-        'start',
-        '--skill',
-        's',
-        '--run-id',
-        'r',
-        '--label',
-        'late',
-        '--engine',
-        'slurm',
-        '--',
-        'touch',
-        'late',
-      ],
-    ]);
-    expect(performance.now() - before).toBeLessThan(35_000);
-    const told = `${call.code} ${call.stdout.toString()}${call.stderr}`;
+  test('takes no more: start says so in time, and what it left never runs', async ({ temp, free }) => {
+    const accepted: Job[] = [];
+    let refused: CliRun | undefined;
+    while (refused === undefined && accepted.length < MAX_JOBS) {
+      const words = ['start', '--skill', 's', '--run-id', 'r', '--engine', 'slurm', '--'];
+      const call = await temp.run('ours', [...words, ...sh('echo ran >> ran')]);
+      if (call.code === 0) accepted.push(jobNamed(temp, call.stdout.toString().trim()));
+      else refused = call;
+    }
+    expect(refused?.stderr).toMatch(/did not take job .*temporarily unable to accept job.*nothing runs/);
+    expect(accepted.length).toBeGreaterThan(2);
     await free();
-    for (const job of jobs) expect(await settled(job)).toBe('done');
-    expect((await cluster.slurm('cat', temp.at('ran'))).split('\n')).toHaveLength(MAX_JOBS - 1);
-    // Nobody submits it for us once start has given up.
-    expect(told).toMatch(/^[01] /);
-    const [, id] = /^0 (\S+)/.exec(told) ?? [];
-    if (id !== undefined)
-      await eventually(async () => (await ask(temp, 'status', id)) !== '0 "running\\n"', 90_000);
-    expect(listDirectory(temp.scratch)).not.toContain('late');
+    for (const job of accepted) expect(await settled(job)).toBe('done');
+    expect(readFileSync(temp.at('ran'), 'utf8').match(/ran/g)).toHaveLength(accepted.length);
   });
 });

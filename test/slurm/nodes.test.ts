@@ -42,7 +42,7 @@ onSlurm('a node that is lost', () => {
     expect(await waiting).toBe(`0 ${JSON.stringify(`${job.id}\tdied-without-result\n${almost.id}\tdone\n`)}`);
     expect(endOf(job)).toMatchObject({
       by: 'caller',
-      reason: expect.stringMatching(/NODE_FAIL.*its node was lost/),
+      reason: expect.stringMatching(/^its node was lost; Slurm says NODE_FAIL/),
     });
     expect(await ask(temp, 'result', almost.id)).toBe('0 "result\\n"');
     for (const node of NODE_NAMES) await cluster.startNode(node);

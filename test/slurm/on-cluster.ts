@@ -68,7 +68,7 @@ export async function overThere(cluster: Cluster, job: Job): Promise<string> {
   return eventually(async () => {
     const state = await stateThere(cluster, job);
     return state !== undefined && !/PENDING|RUNNING|COMPLETING|CONFIGURING/.test(state) && state;
-  }, 30_000);
+  }, 90_000);
 }
 
 /** The one row of `list --json` for a job. Asking settles what can be settled. */

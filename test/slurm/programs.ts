@@ -1,5 +1,5 @@
 /** Stand-ins for Slurm's programs, first on a caller's PATH: each misbehaves, or gets in the way and hands on. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Cluster } from '../support/slurm-cluster.ts';
 import type { TempBase } from '../support/temp-base.ts';
@@ -13,8 +13,15 @@ export function inTheWay(
   const dir = join(temp.scratch, 'in-the-way');
   mkdirSync(dir);
   for (const [name, script] of Object.entries(scripts)) {
-    const text = `#!/bin/sh\nreal() { PATH='${cluster.env.PATH}' ${name} "$@"; }\n${script}\n`;
+    const text = `#!/bin/sh\necho ${name} >>'${join(dir, 'called')}'\nreal() { PATH='${cluster.env.PATH}' ${name} "$@"; }\n${script}\n`;
     writeFileSync(join(dir, name), text, { mode: 0o755 });
   }
   return { PATH: [dir, cluster.env.PATH].join(delimiter) };
+}
+
+/** Names of the stand-ins that were run, in order. */
+export function called(temp: TempBase): string[] {
+  return readFileSync(join(temp.scratch, 'in-the-way', 'called'), 'utf8')
+    .trim()
+    .split('\n');
 }

@@ -18,10 +18,6 @@ export const oursIsReference = process.env.PEER_JOBS_TEST_SUBJECT === 'reference
 /** Where the jobs of a suite run. The project `slurm` runs files of other suites once more, on its cluster. */
 export const engineUnderTest = process.env.PEER_JOBS_TEST_ENGINE === 'slurm' ? 'slurm' : 'local';
 
-/** For `test.skipIf`: why a test of another suite makes no sense on the cluster. Nothing where jobs run locally. */
-export const notOnSlurm = (reason: string): string | undefined =>
-  engineUnderTest === 'slurm' ? reason : undefined;
-
 /** The interpreter itself rather than a version manager's shim, whose own start-up would be measured with it. */
 export const python: string | undefined = realPython();
 
