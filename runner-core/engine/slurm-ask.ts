@@ -8,6 +8,7 @@ import { type Ran, run } from './run-command.ts';
 import {
   type ClusterConfig,
   complaint,
+  isQueue,
   isUnknownJob,
   type NodeCount,
   parseAccounting,
@@ -78,6 +79,7 @@ async function heardOf({ id, jobId }: Question, areMany: boolean): Promise<Heard
   if ('why' in asked) return { kind: 'cannot-tell', why: asked.why };
   const row = rowIn(asked.rows);
   if (row) return { kind: 'known', state: row.state, reason: row.reason };
+  if ('doubt' in asked) return { kind: 'cannot-tell', why: asked.doubt };
   return { kind: 'unknown', accounting: await accountingOf(id, jobId) };
 }
 
@@ -96,12 +98,21 @@ function ownUid(): number {
   return process.geteuid?.() ?? -1;
 }
 
+/** What was answered is not all that was meant: a row that is missing may have been there. */
+interface Doubtful {
+  readonly rows: readonly QueueRow[];
+  readonly doubt: string;
+}
+
 async function squeue(
   which: Parameters<typeof squeueArgs>[0],
-): Promise<{ rows: readonly QueueRow[] } | { why: string }> {
+): Promise<{ rows: readonly QueueRow[] } | Doubtful | { why: string }> {
   if (down && performance.now() < down.untilMs) return { why: down.why };
   const ran = await slurm('squeue', squeueArgs(which));
-  if (ran.outcome === 'exited' && ran.code === 0) return { rows: parseQueue(ran.stdout) };
+  if (ran.outcome === 'exited' && ran.code === 0) {
+    const rows = parseQueue(ran.stdout);
+    return isQueue(ran.stdout) ? { rows } : { rows, doubt: 'squeue answered what is no list of jobs' };
+  }
   if (ran.outcome === 'exited' && isUnknownJob(ran.stderr)) return { rows: [] };
   const why = whyNot('squeue', ran);
   down = { why, untilMs: performance.now() + ENGINE_FRESH_MS };
@@ -120,7 +131,10 @@ export function findByName(name: string): Promise<FoundByName> {
   const known = found.get(name);
   if (known && performance.now() - known.atMs < BY_NAME_FRESH_MS) return known.answer;
   const answer = squeue({ uid: ownUid(), name }).then((asked) =>
-    'why' in asked ? asked : asked.rows.find((row) => row.name === name),
+    'why' in asked
+      ? asked
+      : (asked.rows.find((row) => row.name === name) ??
+        ('doubt' in asked ? { why: asked.doubt } : undefined)),
   );
   found.set(name, { answer, atMs: performance.now() });
   return answer;

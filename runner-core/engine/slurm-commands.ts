@@ -91,10 +91,17 @@ export interface QueueRow {
   readonly reason: string;
 }
 
+const ROW = /^(\d+)\|([A-Z_]+)\|([^|]*)\|([^|]*)\|(.*)$/;
+
+/** Whether all of an answer are rows, below a cluster's name: what is none may have been the one that is missed. */
+export function isQueue(stdout: string): boolean {
+  return stdout.split('\n').every((line) => line === '' || line.startsWith('CLUSTER: ') || ROW.test(line));
+}
+
 /** The rows of jobs that are ours: their comment says so. */
 export function parseQueue(stdout: string): QueueRow[] {
   return stdout.split('\n').flatMap((line) => {
-    const match = /^(\d+)\|([A-Z_]+)\|([^|]*)\|([^|]*)\|(.*)$/.exec(line);
+    const match = ROW.exec(line);
     if (!match) return [];
     const [, id = '', state = '', name = '', reason = '', comment = ''] = match;
     if (!comment.startsWith(COMMENT_PREFIX)) return [];

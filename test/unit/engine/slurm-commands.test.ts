@@ -5,6 +5,7 @@ import { environmentFor } from '../../../runner-core/engine/run-command.ts';
 import {
   batchScript,
   complaint,
+  isQueue,
   isRefusal,
   isUnknownJob,
   parseAccounting,
@@ -155,6 +156,13 @@ describe('squeue', () => {
       { id: '7', state: 'PENDING', name: JOB, reason: 'Resources' },
       { id: '8', state: 'RUNNING', name: JOB, reason: '' },
     ]);
+  });
+
+  test('is doubted where a line is none of it', () => {
+    expect(isQueue(`CLUSTER: core\n7|PENDING|${JOB}|Resources|x\n10|RUNNING|a|b|c|d\n`)).toBe(true);
+    expect(isQueue('')).toBe(true);
+    for (const text of ['garbage', `7|PENDING|${JOB}|Res`, '7|PENDING|a|b|c\nslurm: plugin: hello\n'])
+      expect(isQueue(text)).toBe(false);
   });
 
   test('reads any text', () => {
