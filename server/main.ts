@@ -36,9 +36,11 @@ const transport = new StdioTransport(process.stdin, process.stdout, say);
 endWithClient({
   stdin: process.stdin,
   stdout: process.stdout,
-  close: () => {
+  close: async () => {
     letSupervisorGo();
-    return close();
+    // What came in whole is begun, as far as the time goes.
+    await transport.drained();
+    await close();
   },
   exit: () => process.exit(0),
 });

@@ -13,6 +13,8 @@ export class StdioTransport implements Transport {
   readonly #stdin: Readable;
   readonly #stdout: Writable;
   readonly #say: (line: string) => void;
+  readonly #waiting: JSONRPCMessage[] = [];
+  #whenDrained: (() => void)[] = [];
   #parts: Buffer[] = [];
   #bytes = 0;
 
@@ -29,6 +31,7 @@ export class StdioTransport implements Transport {
   async close(): Promise<void> {
     this.#stdin.off('data', this.#read).pause();
     this.#parts = [];
+    this.#waiting.length = 0;
     this.onclose?.();
   }
 
@@ -38,6 +41,32 @@ export class StdioTransport implements Transport {
       this.#stdout.write(`${JSON.stringify(message)}\n`, () => resolve());
     });
   }
+
+  /** Resolves once every message that has come in so far has been handed on, and answered where that takes no waiting. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#waiting.length === 0) setImmediate(resolve);
+      else this.#whenDrained.push(resolve);
+    });
+  }
+
+  /** One message a turn of the event loop: a long backlog must not hide that the client is gone, nor hold up a timer. */
+  #take(message: JSONRPCMessage): void {
+    this.#waiting.push(message);
+    if (this.#waiting.length === 1) setImmediate(this.#handOn);
+  }
+
+  readonly #handOn = (): void => {
+    const [message] = this.#waiting;
+    if (message) this.onmessage?.(message);
+    this.#waiting.shift();
+    if (this.#waiting.length > 0) {
+      setImmediate(this.#handOn);
+      return;
+    }
+    for (const resolve of this.#whenDrained) setImmediate(resolve);
+    this.#whenDrained = [];
+  };
 
   readonly #read = (chunk: Buffer): void => {
     let from = 0;
@@ -67,7 +96,7 @@ export class StdioTransport implements Transport {
     const text = line.toString('utf8').trim();
     if (text === '') return;
     const message = parse(text);
-    if (message) this.onmessage?.(message);
+    if (message) this.#take(message);
     else this.#say(`passed over a line that is no JSON-RPC message: ${JSON.stringify(text.slice(0, 80))}`);
   }
 }

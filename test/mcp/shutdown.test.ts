@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { readStatus } from '../support/read-job.ts';
@@ -76,6 +77,34 @@ describe('with a wait in flight, the server ends at once with 0 and the job goes
     const { code, ms } = await goneWithin(server, () => server.child.stdin.end());
     expect(code).toBe(0);
     expect(ms).toBeLessThan(BUDGET_MS);
+  });
+
+  test('when the client leaves a backlog behind that would take it longer', async ({ temp }) => {
+    const server = new RawServer(temp);
+    await server.initialize();
+    const jobDir = await server.start('seq 1 200000; touch said; while [ ! -e go ]; do sleep 0.05; done');
+    await eventually(() => existsSync(temp.at('said')), 20_000);
+    server.child.stdout.pause();
+    for (let count = 0; count < 1000; count += 1) server.call('job_log', { job: jobDir, max_bytes: 40_000 });
+    await eventually(() => server.child.stdout.readableLength > 0, 20_000);
+    const { code, ms } = await goneWithin(server, () => server.child.stdin.end());
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(BUDGET_MS);
+    temp.file('go', '');
+    await eventually(() => readStatus(jobDir) === 'done', 20_000);
+  });
+
+  test('what came in whole before the end is answered', async ({ temp }) => {
+    const server = new RawServer(temp);
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    };
+    const ids = [server.request('initialize', params), server.request('tools/list'), server.request('ping')];
+    server.child.stdin.end();
+    await server.exited;
+    for (const id of ids) expect(await server.answer(id, 5000)).toMatchObject({ id });
   });
 
   test('when the client is gone before it said a word', async ({ temp }) => {
