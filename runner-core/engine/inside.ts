@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
 import { type Ending, REAPED } from '../job/classify.ts';
+import { shaped } from '../job/shape.ts';
 import { isTerminal, type Verdict } from '../job/state.ts';
 import { HEARTBEAT_MS, HEARTBEAT_STALE_MS, REAP_LOOK_MS } from '../limits.ts';
 import { platform, type RunningWorker } from '../platform/index.ts';
@@ -54,8 +55,8 @@ async function runClaimed(jobDir: string, engineId: string, term: Term): Promise
   await platform.prepareToSupervise();
   let supervised: Awaited<ReturnType<typeof launch>>;
   try {
-    const spec = supervisorSpec.parse(JSON.parse(takeLaunchSpec(jobDir)));
-    if (spec.mode !== 'start') throw new Error('the spec is none of a start');
+    const spec = shaped(supervisorSpec, JSON.parse(takeLaunchSpec(jobDir)));
+    if (spec?.mode !== 'start') throw new Error('the spec is none of a start');
     requireFolder(spec.cwd);
     const own = Object.entries(process.env).map(([name, value = '']): [string, string] => [name, value]);
     const env = workerEnvironment(spec.env, own);

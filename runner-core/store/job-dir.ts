@@ -1,6 +1,5 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type * as z from 'zod/mini';
 import { errnoOf, RunnerError } from '../errors.ts';
 import {
   type MetaRecord,
@@ -10,6 +9,7 @@ import {
   type PidRecord,
   pidRecord,
 } from '../job/records.ts';
+import { type Shape, shaped } from '../job/shape.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
 import { META_READ_CAP, REASON_READ_CAP, RECORD_READ_CAP, STATUS_READ_CAP } from '../limits.ts';
 import { platform } from '../platform/index.ts';
@@ -67,14 +67,9 @@ function recordedBeforeEnd(jobDir: string): JobState {
 }
 
 /** The parsed record, or undefined where it is absent, refused, or not what such a record looks like. */
-export function readRecord<S extends z.ZodMiniType>(
-  schema: S,
-  path: string,
-  capBytes: number,
-): z.output<S> | undefined {
+export function readRecord<T>(shape: Shape<T>, path: string, capBytes: number): T | undefined {
   try {
-    const parsed = schema.safeParse(parseRecord(readOwned(path, capBytes).toString('utf8')));
-    return parsed.success ? parsed.data : undefined;
+    return shaped(shape, parseRecord(readOwned(path, capBytes).toString('utf8')));
   } catch {
     // Absent, refused or torn: the caller goes on with what else is known.
     return undefined;

@@ -2,6 +2,7 @@ import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { leaseRecord } from '../job/records.ts';
+import { shaped } from '../job/shape.ts';
 import { RECORD_READ_CAP } from '../limits.ts';
 import { claimFile, createExclusive, namesIn, readOwned, unlinkQuietly } from './owned-file.ts';
 
@@ -22,8 +23,7 @@ export function currentLease(jobDir: string): Lease {
 
 function readHolder(path: string): Lease['holder'] {
   try {
-    const parsed = leaseRecord.safeParse(JSON.parse(readOwned(path, RECORD_READ_CAP).toString('utf8')));
-    return parsed.success ? parsed.data : undefined;
+    return shaped(leaseRecord, JSON.parse(readOwned(path, RECORD_READ_CAP).toString('utf8')));
   } catch {
     // Tidied away with the record of the end, or spoilt: nobody is known to hold it.
     return undefined;

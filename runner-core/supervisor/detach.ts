@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RunnerError } from '../errors.ts';
+import { shaped } from '../job/shape.ts';
 import { ACK_BUDGET_MS } from '../limits.ts';
 import { platform, type WaitingSupervisor } from '../platform/index.ts';
 import { recordedState } from '../store/job-dir.ts';
@@ -66,8 +67,9 @@ export async function detach(detaching: Detaching, entry: string, spec: Supervis
       return (await startFrom(entry)).instruct(order, ACK_BUDGET_MS);
     });
   if (warm) setTimeout(warmUp, REWARM_AFTER_MS).unref();
-  const answer = acknowledgement.parse(JSON.parse(line));
-  if (!answer.ok) throw new RunnerError('system', answer.problem);
+  const answer = shaped(acknowledgement, JSON.parse(line));
+  if (!answer?.ok)
+    throw new RunnerError('system', answer?.problem ?? `the supervisor answered ${line.trim()}`);
 }
 
 /** Lets a supervisor go that turned out not to be needed. */

@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.ts';
 import { formatMoment } from '../job/id.ts';
 import { metaRecord, outcomeRecord } from '../job/records.ts';
+import { shaped } from '../job/shape.ts';
 import { platform } from '../platform/index.ts';
 import { adopt } from './adopt.ts';
 import { launch } from './launch.ts';
@@ -9,8 +10,8 @@ import { supervise } from './supervise.ts';
 
 /** Code that is called for the first time is slow: what every job calls is called once while nobody waits for it. */
 function rehearse(): void {
-  supervisorSpec.parse({ mode: 'start', jobDir: '', argv: [''], cwd: '', env: [['', '']], keyed: false });
-  for (const record of [metaRecord, outcomeRecord]) record.safeParse({});
+  supervisorSpec({ mode: 'start', jobDir: '', argv: [''], cwd: '', env: [['', '']], keyed: false });
+  for (const record of [metaRecord, outcomeRecord]) record({});
   formatMoment(new Date());
 }
 
@@ -26,7 +27,8 @@ export async function runSupervisor(): Promise<void> {
   const { spec: text, acknowledge } = received;
   let supervised: Awaited<ReturnType<typeof launch>>;
   try {
-    const spec = supervisorSpec.parse(JSON.parse(text));
+    const spec = shaped(supervisorSpec, JSON.parse(text));
+    if (!spec) throw new Error('the spec is none');
     supervised = spec.mode === 'start' ? await launch(spec) : await adopt(spec);
   } catch (error) {
     // The caller sent half a spec and died, the disk refused, or another adopter was faster: no worker is held.

@@ -1,31 +1,37 @@
-import * as z from 'zod/mini';
+import {
+  listOf,
+  number,
+  oneOf,
+  optional,
+  pair,
+  record,
+  type Shape,
+  type Shaped,
+  text,
+} from '../job/shape.ts';
 
 /** What a new supervisor is told over its pipe. */
-const startSpec = z.strictObject({
-  mode: z.literal('start'),
-  jobDir: z.string(),
-  argv: z.array(z.string()).check(z.minLength(1)),
-  cwd: z.string(),
+const startSpec = record({
+  mode: oneOf('start'),
+  jobDir: text,
+  argv: listOf(text),
+  cwd: text,
   /** Pairs: a record would lose a variable called `__proto__`. */
-  env: z.array(z.tuple([z.string(), z.string()])),
+  env: listOf(pair),
   /** Starts the worker only if the right to do so is still there. */
-  keyed: z.optional(z.boolean()),
+  keyed: optional(oneOf(true, false)),
 });
 
 /** Takes over a job whose supervisor is gone; `lease` is the number its sender holds. */
-const adoptSpec = z.strictObject({
-  mode: z.literal('adopt'),
-  jobDir: z.string(),
-  lease: z.number(),
-});
+const adoptSpec = record({ mode: oneOf('adopt'), jobDir: text, lease: number });
 
-export const supervisorSpec = z.discriminatedUnion('mode', [startSpec, adoptSpec]);
-export type SupervisorSpec = z.infer<typeof supervisorSpec>;
-export type StartSpec = z.infer<typeof startSpec>;
-export type AdoptSpec = z.infer<typeof adoptSpec>;
+export type StartSpec = Shaped<typeof startSpec>;
+export type AdoptSpec = Shaped<typeof adoptSpec>;
+export type SupervisorSpec = StartSpec | AdoptSpec;
+export const supervisorSpec: Shape<SupervisorSpec> = (value) => {
+  const spec = startSpec(value);
+  return typeof spec === 'symbol' ? adoptSpec(value) : spec;
+};
 
 /** The one line with which a supervisor answers: it holds its job, or why it does not. */
-export const acknowledgement = z.union([
-  z.strictObject({ ok: z.literal(true) }),
-  z.strictObject({ ok: z.literal(false), problem: z.string() }),
-]);
+export const acknowledgement = record({ ok: oneOf(true, false), problem: optional(text) });
