@@ -88,7 +88,7 @@ function mcpb(...args) {
 
 /** What a server needs: itself, the command beside it, and what runs supervisors. */
 function programs() {
-  const wanted = ['server.mjs', 'peer-jobs.mjs', `supervisor-${version}.mjs`];
+  const wanted = ['server.mjs', 'peer-jobs.mjs', `supervisor-${version}.cjs`];
   return readdirSync(at('dist')).filter((file) => wanted.includes(file));
 }
 

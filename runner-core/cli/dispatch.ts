@@ -1,15 +1,16 @@
-import { type Caller, messageOf, RunnerError, workingDirectory } from '../index.ts';
+import { RunnerError } from '../index.ts';
 import { commandOf, JOBS_COMMAND } from './command.ts';
 import { type CliCommand, commandNamed, ok } from './commands.ts';
 import { helpFor, overview, shortUsage } from './help.ts';
 import { parseCommand } from './parse.ts';
 import type { Answer } from './render.ts';
+import { callerOf, failure } from './this-process.ts';
 
 declare const __VERSION__: string;
 
 /** What a whole command line answers; never throws for an expected failure. */
 export async function answer(args: readonly string[], entry: string): Promise<Answer> {
-  return dispatch(args, entry).catch((error: unknown) => failure(error, args[0]));
+  return dispatch(args, entry).catch((error: unknown) => failed(error, args[0]));
 }
 
 async function dispatch(args: readonly string[], entry: string): Promise<Answer> {
@@ -35,19 +36,11 @@ async function perform(command: CliCommand, args: readonly string[], entry: stri
   return command.run(parseCommand(shape, args), callerOf(entry));
 }
 
-function callerOf(entry: string): Caller {
-  return { env: process.env, cwd: workingDirectory(), entry, client: 'cli' };
-}
-
-/** Every expected failure is one line that says what to do; the command line is also told how it is called. */
-async function failure(error: unknown, name: string | undefined): Promise<Answer> {
-  if (!(error instanceof RunnerError)) {
-    const system = error instanceof Error && 'syscall' in error;
-    const stderr = system ? error.message : `internal error: ${messageOf(error)}`;
-    return { stdout: '', stderr: [stderr], exitCode: 1 };
-  }
-  const usage = error.kind === 'usage' ? [await usageFor(name)] : [];
-  return { stdout: '', stderr: [...usage, error.message], exitCode: error.exitCode };
+/** The command line is also told how it is called. */
+async function failed(error: unknown, name: string | undefined): Promise<Answer> {
+  const answer = failure(error);
+  if (!(error instanceof RunnerError) || error.kind !== 'usage') return answer;
+  return { ...answer, stderr: [await usageFor(name), ...answer.stderr] };
 }
 
 async function usageFor(name: string | undefined): Promise<string> {

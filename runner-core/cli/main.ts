@@ -30,8 +30,10 @@ async function main(args: readonly string[]): Promise<number> {
     writeAll(1, Buffer.from(`${__VERSION__}\n`));
     return 0;
   }
-  const { answer } = await import('./dispatch.ts');
-  const { stdout, stderr, exitCode } = await answer(args, fileURLToPath(import.meta.url));
+  const entry = fileURLToPath(import.meta.url);
+  const { quickly } = await import('./quick.ts');
+  const { stdout, stderr, exitCode } =
+    (await quickly(args, entry)) ?? (await (await import('./dispatch.ts')).answer(args, entry));
   complain(stderr);
   writeAll(1, Buffer.from(stdout));
   return exitCode;

@@ -20,8 +20,11 @@ export function spacedJson(value: unknown): string {
   );
 }
 
+/** How a job stands, in as few words as there are. */
+export type Standing = Pick<JobRow, 'ref' | 'job_dir' | 'state'>;
+
 /** One word for a single job; a line of reference and state for each of several. */
-export function renderStates(rows: readonly JobRow[], options: { json: boolean; asked: number }): string {
+export function renderStates(rows: readonly Standing[], options: { json: boolean; asked: number }): string {
   if (options.json) {
     return `${spacedJson(rows.map(({ ref, job_dir, state }) => ({ ref, job_dir, state })))}\n`;
   }

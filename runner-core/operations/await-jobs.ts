@@ -1,8 +1,8 @@
 import type { JobState } from '../job/state.ts';
 import { standingOf } from './excerpt.ts';
+import type { FoundJob } from './find-jobs.ts';
 import { watchJob } from './job-watch.ts';
 import type { Caller } from './operation.ts';
-import type { FoundJob } from './report.ts';
 
 /** A wait that tells its progress looks this often at what there is to tell. */
 const PROGRESS_LOOK_MS = 1000;

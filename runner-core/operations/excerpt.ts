@@ -2,8 +2,8 @@
 import { isTerminal, type JobState } from '../job/state.ts';
 import { fileOf, readMeta, startedAtMs } from '../store/job-dir.ts';
 import { lstatIfAny, readOwnedPage } from '../store/owned-file.ts';
+import type { FoundJob } from './find-jobs.ts';
 import { pageFrom, readable } from './page.ts';
-import type { FoundJob } from './report.ts';
 
 const LAST_LINE_READ_BYTES = 2048;
 const LAST_LINE_MAX_CHARS = 200;

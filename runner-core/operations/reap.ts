@@ -4,8 +4,9 @@ import { messageOf, RunnerError } from '../errors.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
 import { supervisionFor } from '../job/windows.ts';
 import { jobRefs, jobRow, skillFilter, unknownRefs } from './fields.ts';
+import { findJobs } from './find-jobs.ts';
 import { defineOperation } from './operation.ts';
-import { describeJob, findJobs } from './report.ts';
+import { describeJob } from './report.ts';
 
 export const reap = defineOperation({
   name: 'reap',

@@ -2,9 +2,10 @@ import * as z from 'zod/mini';
 import { messageOf } from '../errors.ts';
 import { bytesIn, removeEmptySkill } from '../store/remove-job.ts';
 import { jobRefs, jobRow, skillFilter, unknownRefs } from './fields.ts';
+import { type FoundJob, findJobs } from './find-jobs.ts';
 import { type Caller, defineOperation } from './operation.ts';
 import { removalOf, remove as removeNow } from './removal.ts';
-import { describeJob, type FoundJob, findJobs } from './report.ts';
+import { describeJob } from './report.ts';
 
 export const dryRun = z.optional(
   z.boolean().check(z.describe('Only tell what would be removed; remove nothing.')),

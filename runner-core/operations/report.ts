@@ -1,39 +1,13 @@
 import { isElsewhere } from '../engine/index.ts';
 import { standingOf } from '../engine/standing.ts';
-import { RunnerError } from '../errors.ts';
 import { formatMoment } from '../job/id.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
-import { findJob, shortRef } from '../store/find.ts';
 import { fileOf, jobIdOf, readMeta, readOutcome, readReason, startedAtMs } from '../store/job-dir.ts';
 import { lstatIfAny } from '../store/owned-file.ts';
 import { excerptChars, excerptOf } from './excerpt.ts';
 import type { FullRow, JobRow } from './fields.ts';
+import type { FoundJob } from './find-jobs.ts';
 import type { Caller } from './operation.ts';
-
-export interface FoundJob {
-  readonly ref: string;
-  readonly jobDir: string;
-}
-
-/** The jobs that the references name, each once, and the references that name none. */
-export function findJobs(
-  refs: readonly string[],
-  caller: Caller,
-  skill: string | undefined,
-): { found: FoundJob[]; unknown: { ref: string; problem: string }[] } {
-  const found = new Map<string, FoundJob>();
-  const unknown: { ref: string; problem: string }[] = [];
-  for (const ref of new Set(refs)) {
-    try {
-      const jobDir = findJob(ref, { env: caller.env, cwd: caller.cwd, skill });
-      if (!found.has(jobDir)) found.set(jobDir, { ref, jobDir });
-    } catch (error) {
-      if (!(error instanceof RunnerError)) throw error;
-      unknown.push({ ref: shortRef(ref), problem: error.message });
-    }
-  }
-  return { found: [...found.values()], unknown };
-}
 
 /** Everything a caller is told of one job. Of an `unreadable` one nothing but its place is read. */
 export function describeJob({ ref, jobDir }: FoundJob, state: JobState): JobRow {

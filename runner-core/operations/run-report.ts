@@ -5,9 +5,10 @@ import { fileOf, readMeta, readOutcome } from '../store/job-dir.ts';
 import { lstatIfAny } from '../store/owned-file.ts';
 import { logTail } from './excerpt.ts';
 import { type JobFilter, type JobRow, jobFilter, jobRow, unknownRefs } from './fields.ts';
+import { findJobs } from './find-jobs.ts';
 import { list } from './list.ts';
 import { type Caller, defineOperation } from './operation.ts';
-import { describeJob, findJobs } from './report.ts';
+import { describeJob } from './report.ts';
 
 const LIMIT_DEFAULT = 200;
 const LIMIT_MAX = 1000;

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { settle } from '../engine/index.ts';
 import { fullRow, jobRefs, skillFilter, unknownRefs } from './fields.ts';
+import { findJobs } from './find-jobs.ts';
 import { defineOperation } from './operation.ts';
-import { describeFully, findJobs } from './report.ts';
+import { describeFully } from './report.ts';
 
 export const status = defineOperation({
   name: 'status',

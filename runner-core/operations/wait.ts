@@ -4,8 +4,9 @@ import { REAP_SETTLE_SECS, WAIT_DEFAULT_SECS } from '../limits.ts';
 import { readMeta, startedAtMs } from '../store/job-dir.ts';
 import { awaitJobs } from './await-jobs.ts';
 import { fullRow, jobRefs, seconds, skillFilter, unknownRefs } from './fields.ts';
+import { type FoundJob, findJobs } from './find-jobs.ts';
 import { defineOperation, waitSecs } from './operation.ts';
-import { describeFully, type FoundJob, findJobs } from './report.ts';
+import { describeFully } from './report.ts';
 
 export const wait = defineOperation({
   name: 'wait',

@@ -32,7 +32,7 @@ export function beginDetaching(entry: string): Detaching {
  * it does the same.
  */
 function startFrom(entry: string): Detaching {
-  const lean = join(dirname(entry), `supervisor-${__VERSION__}.mjs`);
+  const lean = join(dirname(entry), `supervisor-${__VERSION__}.cjs`);
   return platform.startSupervisor(existsSync(lean) ? lean : entry);
 }
 

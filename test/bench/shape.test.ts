@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)('what a job costs', () => {
   test('a supervisor is run from the lean program', async () => {
     const { job_dir = '' } = await session.call('start_job', { argv: ['sleep', '600'] });
     const command = readFileSync(`/proc/${pidsOf(job_dir).supervisor}/cmdline`, 'utf8').split('\0')[1] ?? '';
-    expect(command).toMatch(/\/supervisor-[\d.]+\.mjs$/);
+    expect(command).toMatch(/\/supervisor-[\d.]+\.cjs$/);
     expect(existsSync(command)).toBe(true);
   });
 

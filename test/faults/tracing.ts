@@ -67,7 +67,7 @@ export function withTracedSupervisor(temp: TempBase, trace: string, fault?: Faul
   const dist = join(repoRoot, 'dist');
   const real = join(dist, 'peer-jobs.mjs');
   // The program that is nothing but a supervisor, where there is one.
-  const lean = readdirSync(dist).find((name) => /^supervisor-.*\.mjs$/.test(name));
+  const lean = readdirSync(dist).find((name) => /^supervisor-.*\.cjs$/.test(name));
   const supervisor = join(dist, lean ?? 'peer-jobs.mjs');
   const folder = join(temp.root, 'traced');
   mkdirSync(folder, { recursive: true });

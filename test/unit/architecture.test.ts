@@ -74,12 +74,16 @@ const rawApiFiles = ['runner-core/platform/win32-api.ts', 'runner-core/platform/
 
 const rules: Rule[] = [
   importRule(
-    'job/ imports zod at most, and of our own files only job/, limits.ts and errors.ts',
+    'job/ imports of our own files only job/, limits.ts and errors.ts, and nothing else',
     (path) => isIn(path, 'runner-core/job/'),
-    ({ target }) =>
-      !isPackage(target, 'zod') &&
-      !isIn(target, 'runner-core/job/', 'runner-core/limits.ts', 'runner-core/errors.ts'),
+    ({ target }) => !isIn(target, 'runner-core/job/', 'runner-core/limits.ts', 'runner-core/errors.ts'),
     { path: 'runner-core/job/id.ts', text: "import { randomBytes } from 'node:crypto';" },
+  ),
+  importRule(
+    'zod is imported in operations/, cli/ and server/ only: a supervisor does without',
+    (path) => !isIn(path, 'runner-core/operations/', 'runner-core/cli/', 'server/'),
+    ({ target }) => isPackage(target, 'zod'),
+    { path: 'runner-core/job/records.ts', text: "import * as z from 'zod/mini';" },
   ),
   importRule('runner-core/ never imports server/', inRunnerCore, ({ target }) => isIn(target, 'server/'), {
     path: 'runner-core/cli/main.ts',
@@ -98,13 +102,14 @@ const rules: Rule[] = [
     { path: 'server/main.ts', text: "export * from '../runner-core/limits.ts';" },
   ),
   importRule(
-    'cli/ imports of runner-core/ only its index.ts and cli/ itself; its entry also runs supervisors',
+    'cli/ imports of runner-core/ only its index.ts, its lean.ts and cli/ itself; its entry also runs supervisors',
     (path) => isIn(path, 'runner-core/cli/'),
     ({ target }) =>
       inRunnerCore(target) &&
       !isIn(
         target,
         'runner-core/index.ts',
+        'runner-core/lean.ts',
         'runner-core/cli/',
         'runner-core/supervisor/main.ts',
         'runner-core/engine/inside.ts',
