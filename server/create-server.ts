@@ -1,6 +1,5 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
-  CallToolRequestSchema,
   CompleteRequestSchema,
   ErrorCode,
   ListResourcesRequestSchema,
@@ -81,7 +80,12 @@ export function createServer(context: ServerContext): { server: Server; close():
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map((tool) => tool.definition()) }));
 
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
+  // The SDK would check the call twice and the answer once with schemas of its own, which takes as long as to answer it. The
+  // tool checks its arguments itself, and its answer.
+  server.fallbackRequestHandler = async ({ method, params = {} }, { signal, sendNotification }) => {
+    if (method !== 'tools/call') {
+      throw Object.assign(new Error('Method not found'), { code: ErrorCode.MethodNotFound });
+    }
     const tool = TOOLS.find(({ name }) => name === params.name);
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `no tool ${JSON.stringify(params.name)}`);
     const token = params._meta?.progressToken;
@@ -110,7 +114,7 @@ export function createServer(context: ServerContext): { server: Server; close():
       progress?.stop();
       pending.delete(call);
     }
-  });
+  };
 
   server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) =>
     listResources(params?.cursor, await callerFor()),

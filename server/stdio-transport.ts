@@ -1,6 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/sdk/types.js';
 
 /** A line longer than this is dropped: the SDK's own transport would close, and take every other call with it. */
 const LINE_MAX_BYTES = 64 * 1024 * 1024;
@@ -101,9 +105,38 @@ export class StdioTransport implements Transport {
   }
 }
 
+/** A call with nothing but what every call has; the schema that knows all kinds of messages takes longer than such a call. */
+function isPlainCall(message: unknown): message is JSONRPCRequest {
+  if (!isObject(message)) return false;
+  const { jsonrpc, id, method, params, ...rest } = message;
+  return (
+    jsonrpc === '2.0' &&
+    isId(id) &&
+    typeof method === 'string' &&
+    isObject(params) &&
+    (params._meta === undefined || isPlainMeta(params._meta)) &&
+    Object.keys(rest).length === 0
+  );
+}
+
+function isPlainMeta(meta: unknown): boolean {
+  if (!isObject(meta)) return false;
+  const { progressToken, ...rest } = meta;
+  return isId(progressToken) && Object.keys(rest).length === 0;
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === 'string' || Number.isSafeInteger(value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function parse(text: string): JSONRPCMessage | undefined {
   try {
-    return JSONRPCMessageSchema.parse(JSON.parse(text));
+    const message: unknown = JSON.parse(text);
+    return isPlainCall(message) ? message : JSONRPCMessageSchema.parse(message);
   } catch {
     // Neither JSON nor a message: there is no id to answer to.
     return undefined;

@@ -1,7 +1,7 @@
 /** The little of a job's output that saves its caller another question. */
 import { isTerminal, type JobState } from '../job/state.ts';
 import { fileOf, readMeta, startedAtMs } from '../store/job-dir.ts';
-import { lstatIfAny, readOwnedPage } from '../store/owned-file.ts';
+import { lstatIfAny, readOwnedEnd, readOwnedPage } from '../store/owned-file.ts';
 import type { FoundJob } from './find-jobs.ts';
 import { pageFrom, readable } from './page.ts';
 
@@ -82,10 +82,9 @@ export function lastLine(jobDir: string): string | null {
 /** The end of a log as a person would see it, from the start of a line where there is one. */
 function endOf(path: string, maxBytes: number): string {
   try {
-    const size = lstatIfAny(path)?.size ?? 0;
-    const from = Math.max(0, size - maxBytes);
-    const text = withoutEscapes(readable(readOwnedPage(path, from, maxBytes).data).text);
-    const firstBreak = from === 0 ? -1 : text.indexOf('\n');
+    const { data, whole } = readOwnedEnd(path, maxBytes);
+    const text = withoutEscapes(readable(data).text);
+    const firstBreak = whole ? -1 : text.indexOf('\n');
     // A last line that is longer than all that was read is shown without its beginning.
     return text.slice(firstBreak + 1).trimEnd() || text.trimEnd();
   } catch {

@@ -78,9 +78,9 @@ export function readOwned(path: string, capBytes: number): Buffer {
     if (stat.size > capBytes) throw over(stat.size);
     const chunks: Buffer[] = [];
     let total = 0;
-    // One byte more than there seems to be: then the first read finds the end too.
+    // One byte more than there seems to be: then the first read comes to the end.
     for (let askedBytes = Math.min(stat.size + 1, CHUNK_BYTES); ; askedBytes = CHUNK_BYTES) {
-      const chunk = readAt(fd, total, askedBytes);
+      const chunk = readAt(fd, total, askedBytes, stat.size);
       chunks.push(chunk);
       total += chunk.length;
       if (total > capBytes) throw over(total);
@@ -89,22 +89,34 @@ export function readOwned(path: string, capBytes: number): Buffer {
   });
 }
 
+/** The last `maxBytes` of a file of the user's, or all of it, and whether it was all. */
+export function readOwnedEnd(path: string, maxBytes: number): { data: Buffer; whole: boolean } {
+  return withOwnedFile(path, (fd, { size }) => ({
+    data: readAt(fd, Math.max(0, size - maxBytes), Math.min(size, maxBytes), size),
+    whole: size <= maxBytes,
+  }));
+}
+
 /** One page of a file of the user's, and its size when it was opened. All in bytes. */
 export function readOwnedPage(
   path: string,
   offset: number,
   maxBytes: number,
 ): { data: Buffer; totalBytes: number } {
-  return withOwnedFile(path, (fd, stat) => ({ data: readAt(fd, offset, maxBytes), totalBytes: stat.size }));
+  return withOwnedFile(path, (fd, { size }) => ({
+    data: readAt(fd, offset, maxBytes, size),
+    totalBytes: size,
+  }));
 }
 
-function readAt(fd: number, offset: number, maxBytes: number): Buffer {
+/** Up to `maxBytes`. What is `sizeBytes` long is not asked for more once it was read to its end. */
+function readAt(fd: number, offset: number, maxBytes: number, sizeBytes: number): Buffer {
   const buffer = Buffer.alloc(maxBytes);
   let length = 0;
   while (length < maxBytes) {
     const got = readSync(fd, buffer, length, maxBytes - length, offset + length);
-    if (got === 0) break;
     length += got;
+    if (got === 0 || offset + length === sizeBytes) break;
   }
   return buffer.subarray(0, length);
 }

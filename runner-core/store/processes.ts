@@ -23,7 +23,7 @@ export function processesOf(jobDir: string): JobProcesses {
   };
 }
 
-/** What the record of the start tells is only asked for where an identity is missing: not read before. */
+/** Only asked for where an identity is missing: not read before. */
 function circumstancesOf(jobDir: string): Circumstances {
   let read: { meta: MetaRecord | undefined } | undefined;
   const meta = (): MetaRecord | undefined => {
@@ -34,7 +34,9 @@ function circumstancesOf(jobDir: string): Circumstances {
     get startedAfterMs() {
       return startedAtMs(jobDir, meta()) ?? 0;
     },
-    startedBeforeMs: lstatIfAny(fileOf(jobDir, 'pid'))?.mtimeMs ?? Date.now(),
+    get startedBeforeMs() {
+      return lstatIfAny(fileOf(jobDir, 'pid'))?.mtimeMs ?? Date.now();
+    },
     jobId: jobIdOf(jobDir),
     get runId() {
       return meta()?.run_id ?? undefined;
