@@ -137,8 +137,9 @@ function write(jobDir: string, own: OutcomeRecord): boolean {
     return ready?.path ?? stage(jobDir, { [part]: text })[0]?.path ?? '';
   };
   const [details] = staged;
-  if (details) place(details.path, fileOf(jobDir, 'outcome'), () => readOutcome(jobDir) !== undefined);
-  const { reason, status } = wordsOf(readOutcome(jobDir) ?? own);
+  const isOurs =
+    details && place(details.path, fileOf(jobDir, 'outcome'), () => readOutcome(jobDir) !== undefined);
+  const { reason, status } = wordsOf((isOurs ? undefined : readOutcome(jobDir)) ?? own);
   put(pathOf('reason', reason), fileOf(jobDir, 'reason'));
   return place(pathOf('status', status), fileOf(jobDir, 'status'), () => isTerminal(recordedState(jobDir)));
 }
@@ -161,7 +162,7 @@ function lineOf(reason: string): string {
 function place(staged: string, path: string, stands: () => boolean): boolean {
   try {
     linkSync(staged, path);
-    unlinkQuietly(staged);
+    // The other name goes with everything else that is tidied away: nobody waits for that.
     return true;
   } catch {
     if (stands()) {
