@@ -25,7 +25,7 @@ export const reap = defineOperation({
     const { grace } = supervisionFor(caller.env, skill ?? '');
     const rows = found.map(async (job) => {
       try {
-        const state = await reapJob(job.jobDir, grace * 1000);
+        const state = await reapJob(job.jobDir, grace * 1000, found.length);
         return { ...describeJob(job, state), problem: problemOf(state, job.jobDir) };
       } catch (error) {
         if (!(error instanceof RunnerError)) throw error;

@@ -11,13 +11,16 @@ import { withSupervisor } from './whole-job.ts';
 /** Beyond the grace, what a healthy supervisor may need to end a tree and write the record. */
 const SUPERVISOR_MARGIN_MS = 5000;
 const POLL_MS = 20;
+/** Many supervisors that are asked at once share the processors, also with whoever looks whether they are done. */
+const MARGIN_MS_PER_JOB = 100;
+const POLL_MS_PER_JOB = 1;
 
 /**
  * Ends a job now, whatever state it is in, and gives the state that follows. The supervisor is asked first; where it is
  * gone, stopped or does not answer, the caller ends the tree and writes the record itself. Settled jobs stay as they are.
- * `graceMs` is used where the job records none.
+ * `graceMs` is used where the job records none; `among` is how many jobs are being ended at the same time.
  */
-export async function reapJob(jobDir: string, graceMs: number): Promise<JobState> {
+export async function reapJob(jobDir: string, graceMs: number, among: number): Promise<JobState> {
   const state = recordedState(jobDir);
   if (isTerminal(state) || !isOwnJobDir(jobDir)) return state;
   const job = await withSupervisor(processesOf(jobDir));
@@ -32,15 +35,17 @@ export async function reapJob(jobDir: string, graceMs: number): Promise<JobState
   if (state === 'unreadable' && !lives) return state;
   if (supervisor.state === 'alive' && !supervisor.stopped && (await platform.requestReap(job))) {
     const grace = (readMeta(jobDir)?.supervision?.grace ?? graceMs / 1000) * 1000;
-    const settled = await awaitRecord(jobDir, grace + SUPERVISOR_MARGIN_MS);
+    const settled = await awaitRecord(jobDir, grace, among);
     if (settled) return settled;
   }
   return takeOver(jobDir);
 }
 
-/** The terminal state, once it is recorded; undefined if the budget passes before. */
-async function awaitRecord(jobDir: string, budgetMs: number): Promise<JobState | undefined> {
-  for (const until = performance.now() + budgetMs; performance.now() < until; await sleep(POLL_MS)) {
+/** The terminal state, once it is recorded; undefined where it is not in time. */
+async function awaitRecord(jobDir: string, graceMs: number, among: number): Promise<JobState | undefined> {
+  const until = performance.now() + graceMs + SUPERVISOR_MARGIN_MS + among * MARGIN_MS_PER_JOB;
+  const pollMs = Math.max(POLL_MS, among * POLL_MS_PER_JOB);
+  for (; performance.now() < until; await sleep(pollMs)) {
     const state = recordedState(jobDir);
     if (isTerminal(state)) return state;
   }

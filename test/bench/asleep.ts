@@ -1,6 +1,7 @@
 /** What supervisors cost while nothing happens. */
-import { setTimeout as pause } from 'node:timers/promises';
+
 import { median } from './figures.ts';
+import { pause } from './interruption.ts';
 import { contextSwitches, pssKib } from './process-cost.ts';
 
 /** What a start sets going is over by then. */

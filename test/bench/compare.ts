@@ -1,9 +1,9 @@
 /** The comparison: everybody in turn, again and again, so that whatever else the machine does meets all alike. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Argv } from '../support/programs.ts';
 import type { Contender } from './contenders.ts';
 import { Samples, timed } from './figures.ts';
 import { Gate } from './gate.ts';
+import { pause } from './interruption.ts';
 import { type ProcessOptions, runWhole } from './whole-process.ts';
 
 /** Until what a start sets going behind its answer (the next warm supervisor, a daemon's books) is over. */

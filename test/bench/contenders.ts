@@ -68,7 +68,7 @@ export function taskSpooler(scratch: string, options: ProcessOptions): Contender
     status: async (job) => insist(await run('-s', job), 'running'),
     news: async (job) => void (await run('-w', job)),
     // Only the daemon behind our own socket.
-    close: async () => void (await run('-K')),
+    close: async () => void (await runWhole(['tsp', '-K'], own, new AbortController().signal)),
   };
 }
 

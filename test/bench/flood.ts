@@ -1,7 +1,7 @@
 /** A worker that floods its log: how far it gets past the cap, and what watching it costs. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from './interruption.ts';
 import { pidsOf } from './job-pids.ts';
 import { cpuMs } from './process-cost.ts';
 import type { Session } from './session.ts';

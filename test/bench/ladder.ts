@@ -1,7 +1,8 @@
 /** The same calls with ever more jobs alive. */
-import { setTimeout as pause } from 'node:timers/promises';
+
 import { type Samples, timed } from './figures.ts';
 import { Gate } from './gate.ts';
+import { pause } from './interruption.ts';
 import type { Session } from './session.ts';
 
 const SLEEPER = ['sleep', '3000'];

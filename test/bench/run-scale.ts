@@ -17,6 +17,9 @@ import { scaleTable } from './scale-report.ts';
 import { Session } from './session.ts';
 import { runWhole } from './whole-process.ts';
 
+/** For what has to be done when the run is interrupted too. */
+const never = new AbortController().signal;
+
 const SUPERVISED = 20;
 const OLD_JOBS = 10_000;
 const OLD_PER_RUN = 4;
@@ -54,7 +57,7 @@ export async function runScale({ most, out }: { most: number; out: string | unde
     writeFileSync(join(folder, 'scale.svg'), scalePlot(figures));
     console.log(table);
   } finally {
-    await reapAll(session, place).catch((error) => console.error(error));
+    await reapAll(session).catch((error) => console.error(error));
     await session.close();
     bundles.remove();
     place.remove();
@@ -88,7 +91,7 @@ async function measure(
     rungs.push(name);
     say(`measured with ${name} jobs`);
   };
-  await reapAll(session, place);
+  await reapAll(session);
   crowd.length = 0;
   let msPerStart = 0;
   for (const count of counts) {
@@ -99,7 +102,7 @@ async function measure(
   layOldJobs(place.base, OLD_JOBS, OLD_PER_RUN);
   await rung(`${crowd.length} + ${OLD_JOBS} old`);
 
-  const reaped = await timed(() => reapAll(session, place));
+  const reaped = await timed(() => reapAll(session));
   const pids = crowd.flatMap(({ dir }) => Object.values(pidsOf(dir)));
   return {
     rungs,
@@ -111,22 +114,25 @@ async function measure(
       jobs: crowd.length,
       msPerStart,
       reapedMs: reaped.ms,
-      timedOut: reaped.value.filter((state) => state === 'timeout').length,
+      timedOut: await timedOutOf(session, crowd),
       left: pids.filter(isAlive).length,
     },
   };
 }
 
-/** Ends every job of the place that runs; gives the states that follow. */
-async function reapAll(session: Session, place: Place): Promise<string[]> {
-  const states: string[] = [];
+/** Ends every job that runs, also when the run is interrupted. */
+async function reapAll(session: Session): Promise<void> {
   for (;;) {
-    const { jobs = [] } = await session.call('list_jobs', { state: 'running', limit: 1000 });
-    if (jobs.length === 0) return states;
-    const reaped = await session.call('reap_job', { jobs: jobs.map((job) => job.job_id) });
-    states.push(...(reaped.jobs ?? []).map(({ state }) => state));
-    if (jobDirsBelow(place.dir).length === 0) return states;
+    const { jobs = [] } = await session.call('list_jobs', { state: 'running', limit: 1000 }, never);
+    if (jobs.length === 0) return;
+    await session.call('reap_job', { jobs: jobs.map((job) => job.job_id) }, never);
   }
+}
+
+/** How many of the crowd are recorded as ended by the reap. */
+async function timedOutOf(session: Session, crowd: readonly Started[]): Promise<number> {
+  const { jobs = [] } = await session.call('job_status', { jobs: crowd.map(({ id }) => id) });
+  return jobs.filter(({ state }) => state === 'timeout').length;
 }
 
 async function referenceAsleep(place: Place): Promise<Asleep> {
@@ -140,6 +146,6 @@ async function referenceAsleep(place: Place): Promise<Asleep> {
     const dirs = jobDirsBelow(join(place.dir, 'reference'));
     return await asleep(dirs.map((dir) => pidsOf(dir).supervisor));
   } finally {
-    await run('reap', ...ids);
+    await runWhole([...commandOf('reference'), 'reap', ...ids], options, never);
   }
 }

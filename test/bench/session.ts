@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import * as z from 'zod/mini';
+import { interrupted } from './interruption.ts';
 
 /** What the measurements read of an answer; the client has checked it against the tool's own schema. */
 const answer = z.looseObject({
@@ -39,9 +40,15 @@ export class Session {
     return new Session(client, transport.pid ?? 0);
   }
 
-  async call(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer> {
+  /** Given up when the run is interrupted, unless `signal` says otherwise. */
+  async call(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined = interrupted,
+  ): Promise<ToolAnswer> {
     const result = await this.#client.callTool({ name, arguments: { ...args } }, undefined, {
       timeout: 300_000,
+      ...(signal && { signal }),
     });
     if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content)}`);
     return answer.parse(result.structuredContent);
