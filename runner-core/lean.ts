@@ -4,6 +4,7 @@
  */
 export { settle } from './engine/index.ts';
 export { RunnerError } from './errors.ts';
+export { wentWrong } from './job/state.ts';
 export { WAIT_DEFAULT_SECS } from './limits.ts';
 export { awaitJobs } from './operations/await-jobs.ts';
 export { findJobs } from './operations/find-jobs.ts';

@@ -1,4 +1,5 @@
-import { type JobRow, wentWrong } from '../index.ts';
+import type { JobRow } from '../index.ts';
+import { wentWrong } from '../lean.ts';
 
 /** What a command leaves behind: bytes for stdout, lines for stderr, its exit code. */
 export interface Answer {

@@ -32,9 +32,9 @@ export async function settle(jobDir: string, entry: string): Promise<JobState> {
   return state === 'running' ? (await engineOf(jobDir)).settle(jobDir, entry) : state;
 }
 
-export async function reapJob(jobDir: string, graceMs: number): Promise<JobState> {
+export async function reapJob(jobDir: string, graceMs: number, among: number): Promise<JobState> {
   const state = recordedState(jobDir);
-  return isTerminal(state) ? state : (await engineOf(jobDir)).reap(jobDir, graceMs);
+  return isTerminal(state) ? state : (await engineOf(jobDir)).reap(jobDir, graceMs, among);
 }
 
 export async function isLive(jobDir: string): Promise<boolean> {

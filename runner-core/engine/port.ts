@@ -44,8 +44,11 @@ export interface Engine {
   begin(request: StartRequest): Promise<Starting>;
   /** The true state of a job, put right first where whoever supervised it is gone. Cannot tell counts as running. */
   settle(jobDir: string, entry: string): Promise<JobState>;
-  /** Ends a job now, whatever state it is in, and gives the state that follows. `graceMs` where the job records none. */
-  reap(jobDir: string, graceMs: number): Promise<JobState>;
+  /**
+   * Ends a job now, whatever state it is in, and gives the state that follows. `graceMs` where the job records none; `among` is
+   * how many jobs are being ended at the same time.
+   */
+  reap(jobDir: string, graceMs: number, among: number): Promise<JobState>;
   /** Whether anybody works for or in a job without a terminal record. Cannot tell counts as yes. */
   isLive(jobDir: string): Promise<boolean>;
 }
