@@ -28,8 +28,9 @@ async function engineOf(jobDir: string): Promise<Engine> {
 
 /** The true state of a job; see `Engine.settle`. A settled job is the same with every engine. */
 export async function settle(jobDir: string, entry: string): Promise<JobState> {
+  if (!isElsewhere(jobDir)) return local.settle(jobDir, entry);
   const state = recordedState(jobDir);
-  return state === 'running' ? (await engineOf(jobDir)).settle(jobDir, entry) : state;
+  return state === 'running' ? (await engineNamed('slurm')).settle(jobDir, entry) : state;
 }
 
 export async function reapJob(jobDir: string, graceMs: number, among: number): Promise<JobState> {

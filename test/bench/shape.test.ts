@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)('what a job costs', () => {
     await ask();
     const after = filesTouched(await traced(ask));
     expect(before).toBeGreaterThan(5);
-    expect(before).toBeLessThan(60);
+    expect(before).toBeLessThan(28);
     expect(after).toBeLessThanOrEqual(before + 5);
   });
 
