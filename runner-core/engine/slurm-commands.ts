@@ -14,7 +14,7 @@ const COMMENT_PREFIX = 'peer-jobs ';
 /**
  * sbatch(1). Every value is in one word with its option, so that none is taken for another one. The environment that is
  * exported is the one that sbatch itself is given, which is next to none: NIL and NONE have the node ask for a login
- * environment first, which takes seconds. The output is named from the folder, since a `%` in its path means something.
+ * environment first, which takes seconds.
  */
 export function sbatchArgs({ jobId, jobDir, timeLimitSecs, options }: Submission): string[] {
   const asked: [string, string | number | undefined][] = [
@@ -28,16 +28,22 @@ export function sbatchArgs({ jobId, jobDir, timeLimitSecs, options }: Submission
     '--parsable',
     '--no-requeue',
     `--job-name=${jobId}`,
-    `--comment=${COMMENT_PREFIX}${jobDir}`,
+    // One line in the rows of squeue.
+    `--comment=${COMMENT_PREFIX}${jobDir.replaceAll(/\p{Cc}/gu, '?')}`,
     '--export=ALL',
     `--chdir=${jobDir}`,
-    '--output=engine.log',
+    `--output=${literal(`${jobDir}/engine.log`)}`,
     '--open-mode=append',
     '--nodes=1',
     '--ntasks=1',
     `--time=${Math.ceil(timeLimitSecs / 60)}`,
     ...asked.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),
   ];
+}
+
+/** A path where `%` begins what sbatch fills in, unless it is doubled. One with a backslash cannot be named at all. */
+function literal(path: string): string {
+  return path.includes('\\') ? '/dev/null' : path.replaceAll('%', '%%');
 }
 
 /** The batch script: all that Slurm keeps of a job. `mark` is a variable that tells a supervisor. */

@@ -31,7 +31,7 @@ describe('a submission', () => {
       `--comment=peer-jobs /shared/jobs/${JOB}`,
       '--export=ALL',
       `--chdir=/shared/jobs/${JOB}`,
-      '--output=engine.log',
+      `--output=/shared/jobs/${JOB}/engine.log`,
       '--open-mode=append',
       '--nodes=1',
       '--ntasks=1',
@@ -48,6 +48,13 @@ describe('a submission', () => {
       '--gpus=1',
       '--constraint=a&b',
     ]);
+  });
+
+  test('names its output so that sbatch fills nothing in', () => {
+    const [output] = sbatchArgs({ jobId: JOB, jobDir: '/a %j', timeLimitSecs: 1, options: {} }).filter(
+      (arg) => arg.startsWith('--output='),
+    );
+    expect(output).toBe('--output=/a %%j/engine.log');
   });
 
   test('asks for whole minutes, never fewer than were meant', () => {
