@@ -52,7 +52,7 @@ export function supervisorsOf(job: Job): number[] {
   return listPids().filter(
     (pid) =>
       readEnviron(pid)?.has('PEER_JOBS_SUPERVISOR') &&
-      /^\S*node \S*\/dist\/[\w.-]+\.mjs __supervise/.test(commandLineOf(pid)) &&
+      /^\S*node \S*\/dist\/[\w.-]+\.[cm]js __supervise/.test(commandLineOf(pid)) &&
       isAlive(pid) &&
       (pid === recorded || [...openFilesOf(pid).values()].some((path) => path.startsWith(`${job.dir}/`))),
   );
