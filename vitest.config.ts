@@ -24,7 +24,7 @@ function slurm() {
   const others = slurmMissing() ? [] : ['test/process/lifecycle.test.ts'];
   const { test, ...rest } = realProcesses('slurm', ...others);
   // They wait for Slurm more than for the processor.
-  const atOnce = { maxWorkers: 3, sequence: { groupOrder: 3 } };
+  const atOnce = { maxWorkers: 4, sequence: { groupOrder: 3 } };
   return { ...rest, test: { ...test, ...atOnce, env: { PEER_JOBS_TEST_ENGINE: 'slurm' } } };
 }
 

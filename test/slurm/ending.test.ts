@@ -1,7 +1,7 @@
 /** How running jobs end: by themselves, by us, and by Slurm. */
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { ask, gone, kill, ready, settled } from '../support/jobs.ts';
+import { ask, gone, jobsBelow, kill, ready, settled } from '../support/jobs.ts';
 import { type Argv, fixture, sh } from '../support/programs.ts';
 import { listDirectory, readLog, readOutcome, readPids, readReason } from '../support/read-job.ts';
 import { clusterTest, endOf, numberOf, onSlurm, overThere, startThere, stateThere } from './on-cluster.ts';
@@ -186,7 +186,11 @@ onSlurm.concurrent('Slurm itself', () => {
     expect((await temp.run('ours', ['list', '--json'])).stdout.toString()).not.toMatch(
       /"state": "(?!never-started)/,
     );
-    expect((await cluster.jobs()).filter(({ state }) => state === 'PENDING')).toEqual([]);
+    const refused = jobsBelow(temp.base).map(({ id }) => id);
+    expect(refused).toHaveLength(4);
+    const left = (await cluster.jobs()).filter(({ name }) => refused.includes(name));
+    // Of some that it refuses, Slurm keeps a record all the same.
+    expect(left.filter(({ state }) => state !== 'FAILED')).toEqual([]);
   });
 
   test('is asked for what was wanted, and for nothing else', async ({ cluster, temp }) => {
