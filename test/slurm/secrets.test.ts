@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { ask, type Job, jobsBelow, ready, settled, start } from '../support/jobs.ts';
 import { fixture, sh } from '../support/programs.ts';
-import { readLog } from '../support/read-job.ts';
+import { listDirectory, readLog } from '../support/read-job.ts';
 import type { Cluster } from '../support/slurm-cluster.ts';
 import { clusterTest, numberOf, onSlurm, startThere, stateThere } from './on-cluster.ts';
 
@@ -95,6 +95,15 @@ onSlurm('a job on Slurm', () => {
     for (const [name, value] of here)
       if (name !== 'CE_PEER_JOB_ID') expect([name, there.get(name)]).toEqual([name, value]);
     expect([...there.keys()].filter((name) => !here.has(name) && !ADDED.test(name))).toEqual([]);
+  });
+
+  test('may lie in a directory whose name means something to Slurm or to a shell', async ({ temp }) => {
+    const root = temp.at(`100% %j "it's" $HOME\\`);
+    const job = await startThere(temp, sh('echo here; echo x > out'), { env: { CE_PEER_JOBS_ROOT: root } });
+    expect(job.dir.startsWith(root)).toBe(true);
+    expect(await settled(job)).toBe('done');
+    expect(readLog(job.dir)).toBe('here\n');
+    expect(listDirectory(job.dir)).toContain('engine.log');
   });
 
   test('may have a PATH of its own, on which Slurm’s programs are not', async ({ temp }) => {
