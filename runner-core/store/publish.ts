@@ -1,63 +1,14 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  utimesSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, linkSync, readdirSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { OutcomeRecord } from '../job/records.ts';
 import { isTerminal, type Verdict } from '../job/state.ts';
 import { REASON_READ_CAP } from '../limits.ts';
 import { fileOf, readOutcome, recordedState } from './job-dir.ts';
-import { createExclusive, lstatIfAny, syncDirectory, temporaryIn, unlinkQuietly } from './owned-file.ts';
+import { lstatIfAny, syncDirectory, temporaryIn, unlinkQuietly } from './owned-file.ts';
 import { renameOver } from './patient.ts';
+import { giveSpaceBack, type Reserved, takeSpace, writeWhole } from './reserve.ts';
 
-type Part = 'reason' | 'outcome' | 'status';
-
-/** Space for the terminal record is taken at the start, so that a full disk can still be told of. */
-const RESERVED_BYTES: Readonly<Record<Part, number>> = { reason: 2048, outcome: 8192, status: 64 };
-
-/** No link is followed, no FIFO waited for (open(2)). Windows has neither flag. */
-const NO_SURPRISE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
-function reservePath(jobDir: string, part: Part): string {
-  return join(jobDir, `.reserve-${part}`);
-}
-
-/** Takes the space that the terminal record will need. Throws the system's error (ENOSPC) if it is not there. */
-export function reserveSpace(jobDir: string): void {
-  for (const part of ['reason', 'outcome', 'status'] as const) {
-    createExclusive(reservePath(jobDir, part), Buffer.alloc(RESERVED_BYTES[part], 0x20));
-  }
-}
-
-/**
- * The space reserved for a part, or a new file where there is none or something else was planted there. Nobody else has
- * that file: one who was stopped while he wrote must not, when he goes on, write into what others have published.
- */
-function takeSpace(jobDir: string, part: Part): { path: string; fd: number } {
-  const path = temporaryIn(jobDir);
-  try {
-    renameOver(reservePath(jobDir, part), path);
-    const fd = openSync(path, constants.O_RDWR | NO_SURPRISE);
-    if (fstatSync(fd).isFile()) return { path, fd };
-    closeSync(fd);
-  } catch {
-    // The reference reserves nothing, and another one who publishes may have been faster.
-    giveBack(path, reservePath(jobDir, part));
-  }
-  const fresh = temporaryIn(jobDir);
-  return {
-    path: fresh,
-    fd: openSync(fresh, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_SURPRISE, 0o600),
-  };
-}
+type Part = Exclude<Reserved, 'pid'>;
 
 /** A part of a record that is on the disk, but not yet in its place. */
 interface Staged {
@@ -84,26 +35,10 @@ function stage(jobDir: string, texts: Partial<Readonly<Record<Part, string>>>): 
     for (const { fd } of staged) fsyncSync(fd);
     return staged;
   } catch (error) {
-    for (const { part, path } of staged) giveBack(path, reservePath(jobDir, part));
+    for (const { part, path } of staged) giveSpaceBack(jobDir, part, path);
     throw error;
   } finally {
     for (const { fd } of staged) closeSync(fd);
-  }
-}
-
-function writeWhole(fd: number, data: Buffer): void {
-  for (let written = 0; written < data.length; ) {
-    written += writeSync(fd, data, written, data.length - written, written);
-  }
-  ftruncateSync(fd, data.length);
-}
-
-/** The next try needs the space again. */
-function giveBack(path: string, reserved: string): void {
-  try {
-    renameOver(path, reserved);
-  } catch {
-    // The directory is gone, or the disk refuses that too.
   }
 }
 
@@ -194,11 +129,6 @@ function announce(jobDir: string): void {
   } catch {
     // They also look by themselves.
   }
-}
-
-/** Gives reserved space back where no worker came to be. */
-export function releaseSpace(jobDir: string): void {
-  for (const part of ['reason', 'outcome', 'status'] as const) unlinkQuietly(reservePath(jobDir, part));
 }
 
 /** Removes what was only needed on the way to the record. */

@@ -5,7 +5,7 @@ import { fileOf, jobIdOf } from '../store/job-dir.ts';
 import { takeRightToStart } from '../store/lease.ts';
 import { replaceFile } from '../store/owned-file.ts';
 import { processesOf } from '../store/processes.ts';
-import { releaseSpace, reserveSpace } from '../store/publish.ts';
+import { releaseSpace, reserveSpace, rewritePid } from '../store/reserve.ts';
 import { monotonicMs } from './clock.ts';
 import { finish } from './finish.ts';
 import { supervisorFields } from './identity.ts';
@@ -29,7 +29,9 @@ export async function launch(
   try {
     reserveSpace(jobDir);
     // On disk before there is a worker: whoever finds us dead in between knows that one may have been started.
-    recordPids(jobDir, asRecord({ ...supervisor, worker_pid: null }));
+    replaceFile(fileOf(jobDir, 'pid'), lineOf(asRecord({ ...supervisor, worker_pid: null })), {
+      durable: false,
+    });
   } catch (error) {
     releaseSpace(jobDir);
     throw error;
@@ -49,7 +51,7 @@ export async function launch(
       job_name: worker.jobName,
       started_monotonic_ms: startedMs,
     };
-    recordPids(jobDir, asRecord(pids));
+    rewritePid(jobDir, lineOf(asRecord(pids)));
   } catch (error) {
     await platform.tearDown({ processes: { ...processesOf(jobDir), worker }, graceMs: 0, own: true });
     return giveUp(jobDir, `could not record the worker: ${messageOf(error)}`);
@@ -57,8 +59,8 @@ export async function launch(
   return { jobDir, worker, startedMs, role: 'supervisor' };
 }
 
-function recordPids(jobDir: string, record: Pids): void {
-  replaceFile(fileOf(jobDir, 'pid'), `${JSON.stringify(record)}\n`, { durable: false });
+function lineOf(record: Pids): string {
+  return `${JSON.stringify(record)}\n`;
 }
 
 async function spawnInto(logPath: string, spec: StartSpec): Promise<RunningWorker> {

@@ -2,5 +2,5 @@
 export const OURS_MAY_ADD: readonly RegExp[] = [
   /^outcome\.json$/,
   /^\.lease-\d+$/,
-  /^\.reserve-(status|reason|outcome)$/,
+  /^\.reserve-(pid|status|reason|outcome)$/,
 ];

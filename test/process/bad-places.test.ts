@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -134,12 +143,54 @@ describe.skipIf(!isRoot)('a disk without room', () => {
     await onTinyDisk(temp, '128k', async () => {
       const fill = 'until [ -e go ]; do sleep 0.05; done; cat /dev/zero; printf x > out; echo lost; exit 0';
       const job = await start(temp, sh(fill), { flags: ['--result-path', temp.at('out')] });
-      // Not before its start is on record: without room for that it would rightly not go on.
       temp.file('go', '');
       expect(await settled(job)).toBe('done');
       expect(await ask(temp, 'status', job.id)).toBe('0 "done\\n"');
       expect(await ask(temp, 'result', job.id)).toBe('0 "x"');
     });
+  });
+
+  const PAGE_BYTES = 4096;
+
+  /** A worker that takes the last room at once, and needs none itself. */
+  const GREEDY = 'printf x > "$1"; cat /dev/zero > "$2"; exit 0';
+
+  test('a worker that fills the disk at once, before it is on record, comes to its own end', {
+    timeout: 300_000,
+  }, async ({ temp }) => {
+    await onTinyDisk(temp, '256k', async () => {
+      for (let attempt = 0; attempt < 25; attempt += 1) {
+        const [out, filler] = [temp.at(`out-${attempt}`), join(temp.base, 's/filler')];
+        const job = await start(temp, sh(GREEDY, out, filler), { flags: ['--result-path', out] });
+        expect(`${attempt} ${await settled(job)}`).toBe(`${attempt} done`);
+        expect(await ask(temp, 'result', job.id)).toBe('0 "x"');
+        execFileSync('rm', ['-r', filler, job.dir]);
+      }
+    });
+  });
+
+  test('with room for a few pages more: whatever is started comes to its own end, else nothing is', {
+    timeout: 300_000,
+  }, async ({ temp }) => {
+    const outcomes: string[] = [];
+    await onTinyDisk(temp, '256k', async () => {
+      for (let pages = 1; pages <= 14; pages += 1) {
+        const filler = join(temp.base, 'filler');
+        mkdirSync(join(temp.base, 's/r/jobs'), { recursive: true, mode: 0o700 });
+        fill(filler);
+        truncateSync(filler, statSync(filler).size - pages * PAGE_BYTES);
+        const run = await temp.run('ours', START);
+        const [job] = jobsBelow(temp.base);
+        const end = run.code === 0 && job ? await settled(job) : `${run.code} ${run.stderr}`;
+        expect(`${pages} ${end}`).toMatch(/ done$| 1 peer-jobs: .*(ENOSPC|no space)/i);
+        expect(existsSync(temp.at('ran'))).toBe(end === 'done');
+        outcomes.push(end);
+        await eventually(() => temp.ledger.living().length === 0);
+        execFileSync('rm', ['-rf', temp.at('ran'), filler, join(temp.base, 's')]);
+      }
+    });
+    expect(outcomes).toContain('done');
+    expect(outcomes[0]).not.toBe('done');
   });
 
   test('a supervisor killed on a full disk: the outcome is told, and recorded once there is room', async ({
