@@ -170,7 +170,7 @@ describe('a job started from inside a job is a job of its own:', () => {
   test('it survives the normal end of the outer one, and its own descendants are ended with it', async ({
     temp,
   }) => {
-    const script = '"$@" start --skill s --run-id nested -- /bin/sh -c "setsid sleep 60 & sleep 60" > id';
+    const script = '"$@" start --skill s --run-id nested -- /bin/sh -c "setsid sleep 3600 & sleep 3600" > id';
     const outer = await start(temp, sh(script, ...commandOf('ours')), { run: 'outer' });
     expect(await settled(outer)).toBe('done');
     const inner = jobNamed(temp, (readJobFile(temp.scratch, 'id') ?? '').trim());
