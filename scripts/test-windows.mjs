@@ -47,8 +47,8 @@ async function layOut(app, modules) {
   cpSync(join(root, 'dist'), app, { recursive: true });
   cpSync(join(root, 'test/windows/fixtures'), join(app, 'fixtures'), { recursive: true });
   copyFileSync(
-    join(root, 'test/fixtures/never-acknowledges.mjs'),
-    join(app, 'fixtures/never-acknowledges.mjs'),
+    join(root, 'test/fixtures/never-acknowledges.cjs'),
+    join(app, 'fixtures/never-acknowledges.cjs'),
   );
   copyFileSync(join(root, 'test/windows/suite-reporter.mjs'), join(app, 'reporter.mjs'));
   await build({

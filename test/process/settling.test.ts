@@ -290,8 +290,6 @@ describe('races', () => {
       await killSupervisor(job);
       const answers = await asking(temp, job);
       for (const answer of answers) expect(answer).toContain('running');
-      // It is known by the log, which it opens when it has told that it has the job.
-      await eventually(() => supervisorsOf(job).length > 0);
       expect(supervisorsOf(job)).toEqual([pidsOf(job).supervisor_pid]);
       temp.ledger.registerJob(job.dir);
       await ask(temp, 'reap', job.id);

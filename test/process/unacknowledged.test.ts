@@ -19,8 +19,8 @@ test('a supervisor that never acknowledges is ended with its worker, and the sta
   mkdirSync(home);
   const supervisor = readdirSync(join(repoRoot, 'dist')).find((name) => name.startsWith('supervisor-')) ?? '';
   copyFileSync(join(repoRoot, 'dist/peer-jobs.mjs'), join(home, 'peer-jobs.mjs'));
-  copyFileSync(join(repoRoot, 'dist', supervisor), join(home, 'real.mjs'));
-  copyFileSync(join(repoRoot, 'test/fixtures/never-acknowledges.mjs'), join(home, supervisor));
+  copyFileSync(join(repoRoot, 'dist', supervisor), join(home, 'real.cjs'));
+  copyFileSync(join(repoRoot, 'test/fixtures/never-acknowledges.cjs'), join(home, supervisor));
   const worker = sh('sleep 300 & echo "ready $$ $!"; wait');
   const starting = runProgram(
     [

@@ -13,7 +13,7 @@ function bareFolder(temp: TempBase): string {
   const bare = temp.at('bare');
   mkdirSync(bare);
   for (const name of readdirSync(APP)) {
-    if (/^(peer-jobs|server|supervisor-.*)\.mjs$/.test(name)) cpSync(join(APP, name), join(bare, name));
+    if (/^(peer-jobs|server|supervisor-.*)\.[cm]js$/.test(name)) cpSync(join(APP, name), join(bare, name));
   }
   return bare;
 }

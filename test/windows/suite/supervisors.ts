@@ -25,8 +25,8 @@ scenario(
     const home = mkdtempSync(join(APP, 'home-'));
     const supervisor = readdirSync(APP).find((name) => name.startsWith('supervisor-')) ?? '';
     cpSync(join(APP, 'peer-jobs.mjs'), join(home, 'peer-jobs.mjs'));
-    cpSync(join(APP, supervisor), join(home, 'real.mjs'));
-    cpSync(join(APP, 'fixtures/never-acknowledges.mjs'), join(home, supervisor));
+    cpSync(join(APP, supervisor), join(home, 'real.cjs'));
+    cpSync(join(APP, 'fixtures/never-acknowledges.cjs'), join(home, supervisor));
     const starting = runNode(
       [join(home, 'peer-jobs.mjs'), 'start', '--skill', 's', '--run-id', 'r', '--', ...fixture('family.cjs')],
       temp.env,
