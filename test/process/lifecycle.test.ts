@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { ask, gone, jobNamed, pidsOf, ready, settled, start } from '../support/jobs.ts';
+import { ask, gone, jobNamed, ready, settled, start } from '../support/jobs.ts';
 import { readStat } from '../support/proc.ts';
 import { engineUnderTest, fixture, sh } from '../support/programs.ts';
 import {
@@ -156,7 +156,7 @@ test('reap ends the worker, and the supervisor that watched it; again it changes
     flags: ['--result-path', 'out.txt'],
   });
   const pids = await ready(job);
-  const { supervisor_pid } = pidsOf(job);
+  const { supervisor_pid } = await eventually(() => readPids(job.dir));
   expect(await ask(temp, 'reap', job.id)).toBe('0 ""');
   expect(await ask(temp, 'status', job.id)).toBe('0 "timeout\\n"');
   expect(readReason(job.dir)).toBe('reaped on request before completion');

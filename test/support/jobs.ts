@@ -83,7 +83,8 @@ export async function kill(pid: number): Promise<void> {
 
 /** Kills the recorded supervisor; gives the worker's pid. */
 export async function killSupervisor(job: Job): Promise<number> {
-  const pids = pidsOf(job);
+  // On a cluster a worker may have begun before its supervisor has put that on record.
+  const pids = await eventually(() => readPids(job.dir));
   await kill(pids.supervisor_pid);
   return pids.worker_pid;
 }
