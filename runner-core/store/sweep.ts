@@ -10,6 +10,8 @@ import { recordedState } from './job-dir.ts';
 import { lstatIfAny, namesIn } from './owned-file.ts';
 
 const BREATHE_EVERY = 100;
+/** So many folders are looked at, or one removed, whatever the time: on a slow machine too each sweep gets somewhere. */
+const LEAST_FOLDERS = 16;
 
 /** Says whether anybody still works for this job; asked only for jobs without a terminal record. */
 export type IsLive = (jobDir: string) => Promise<boolean>;
@@ -29,27 +31,32 @@ export async function sweepRuns(
   const names = namesIn(runsRoot);
   // A few folders that take all the time must not keep the others from their turn for ever.
   const first = Math.floor(Math.random() * names.length);
+  let removed = false;
   for (const [index, name] of [...names.slice(first), ...names.slice(0, first)].entries()) {
-    if (performance.now() > untilMs) return false;
+    if (performance.now() > untilMs && (removed || index >= LEAST_FOLDERS)) return false;
     if (name === keepRunId || !(holdsOnlyRuns || holdsJobs(join(runsRoot, name)))) continue;
     // Whoever else waits in this process is not kept waiting by many folders.
     if (index % BREATHE_EVERY === BREATHE_EVERY - 1) await nextTurn();
-    await sweepRun(runsRoot, name, isLive).catch(() => {
-      // Best effort: another sweep may have been there first, or the disk refuses.
-    });
+    // Best effort: another sweep may have been there first, or the disk refuses.
+    removed = (await sweepRun(runsRoot, name, isLive).catch(() => false)) || removed;
   }
   return true;
 }
 
-async function sweepRun(runsRoot: string, name: string, isLive: IsLive): Promise<void> {
+/** Whether it is gone. */
+async function sweepRun(runsRoot: string, name: string, isLive: IsLive): Promise<boolean> {
   const folder = join(runsRoot, name);
   // Looked at once more with nothing in between: a start marks the run that it comes into.
-  if (!(await isExpired(folder, isLive)) || isYoung(folder)) return;
+  if (!(await isExpired(folder, isLive)) || isYoung(folder)) return false;
   // Out of every reader's way first; a start that came into this run all the same gets it back.
   const doomed = join(runsRoot, `.sweep-${process.pid}-${process.hrtime.bigint()}`);
   renameSync(folder, doomed);
-  if (await isExpired(doomed, isLive)) await rm(doomed, { recursive: true, force: true });
-  else renameSync(doomed, folder);
+  if (await isExpired(doomed, isLive)) {
+    await rm(doomed, { recursive: true, force: true });
+    return true;
+  }
+  renameSync(doomed, folder);
+  return false;
 }
 
 function holdsJobs(folder: string): boolean {

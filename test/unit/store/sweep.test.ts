@@ -141,10 +141,15 @@ describe('a sweep', () => {
     expect(readdirSync(dir)).toEqual(['old']);
   });
 
-  test('begins no run once its time is up', async ({ dir }) => {
-    makeRun(dir, 'old', 1000);
-    await sweepRuns(dir, 'mine', performance.now() - 1, nobodyLives);
-    expect(readdirSync(dir)).toEqual(['old']);
+  test('removes one run even without time, and no more', async ({ dir }) => {
+    for (const run of ['a', 'b', 'c']) makeRun(dir, run, 1000);
+    expect(await sweepRuns(dir, 'mine', performance.now() - 1, nobodyLives)).toBe(false);
+    expect(readdirSync(dir)).toHaveLength(2);
+  });
+
+  test('does not look at all of many young runs without time', async ({ dir }) => {
+    for (let run = 0; run < 20; run += 1) makeRun(dir, `young-${run}`, 1);
+    expect(await sweepRuns(dir, 'mine', performance.now() - 1, nobodyLives)).toBe(false);
   });
 
   test('goes on past a run that it cannot judge, and never throws', async ({ dir }) => {
