@@ -1,6 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
+  ErrorCode,
+  type JSONRPCErrorResponse,
   type JSONRPCMessage,
   JSONRPCMessageSchema,
   type JSONRPCRequest,
@@ -10,7 +12,7 @@ import {
 const LINE_MAX_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** JSON-RPC, a message a line. Lines that are none are told on stderr and passed over. */
+/** JSON-RPC, a message a line. Lines that are none are told on stderr, and answered where something waits for that. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onmessage?: (message: JSONRPCMessage) => void;
@@ -42,7 +44,7 @@ export class StdioTransport implements Transport {
   /** Resolves once the message is on its way. A client that does not read keeps only its own answers waiting. */
   send(message: JSONRPCMessage): Promise<void> {
     return new Promise((resolve) => {
-      this.#stdout.write(`${JSON.stringify(message)}\n`, () => resolve());
+      this.#stdout.write(`${JSON.stringify(inWords(message))}\n`, () => resolve());
     });
   }
 
@@ -99,9 +101,14 @@ export class StdioTransport implements Transport {
     }
     const text = line.toString('utf8').trim();
     if (text === '') return;
-    const message = parse(text);
-    if (message) this.#take(message);
-    else this.#say(`passed over a line that is no JSON-RPC message: ${JSON.stringify(text.slice(0, 80))}`);
+    const given = parseJson(text);
+    const message = isPlainCall(given) ? given : JSONRPCMessageSchema.safeParse(given).data;
+    if (message) {
+      this.#take(message);
+      return;
+    }
+    this.#say(`passed over a line that is no JSON-RPC message: ${JSON.stringify(text.slice(0, 80))}`);
+    for (const refusal of refusals(given)) void this.send(refusal);
   }
 }
 
@@ -133,12 +140,36 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function parse(text: string): JSONRPCMessage | undefined {
+function parseJson(text: string): unknown {
   try {
-    const message: unknown = JSON.parse(text);
-    return isPlainCall(message) ? message : JSONRPCMessageSchema.parse(message);
+    return JSON.parse(text);
   } catch {
-    // Neither JSON nor a message: there is no id to answer to.
+    // There is no id to answer to.
     return undefined;
   }
+}
+
+/** For each request in what is no message: whoever sent it would wait until it gives up. */
+function refusals(given: unknown): JSONRPCErrorResponse[] {
+  const message = Array.isArray(given)
+    ? 'no batches: send each request in a line of its own'
+    : 'not a request: jsonrpc must be "2.0", id and progressToken a string or a whole number, method a string, params and _meta objects, with nothing else beside them';
+  return [given].flat().flatMap((request) => {
+    if (!isObject(request) || !('method' in request)) return [];
+    const { id } = request;
+    return typeof id === 'string' || typeof id === 'number'
+      ? [{ jsonrpc: '2.0', id, error: { code: ErrorCode.InvalidRequest, message } }]
+      : [];
+  });
+}
+
+/** The SDK tells what its schemas find wrong with params as a list in JSON, and as a failure of the server's. */
+function inWords(message: JSONRPCMessage): JSONRPCMessage {
+  if (!('error' in message) || message.error.code !== ErrorCode.InternalError) return message;
+  const issues = parseJson(message.error.message);
+  if (!Array.isArray(issues)) return message;
+  const problems = issues
+    .filter(isObject)
+    .map((issue) => `${[issue.path].flat().join('.')}: ${issue.message}`);
+  return { ...message, error: { code: ErrorCode.InvalidParams, message: problems.join('; ') } };
 }

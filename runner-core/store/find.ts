@@ -100,7 +100,7 @@ export function findJob(
   if (options.skill !== undefined && !isSafeToken(options.skill)) {
     throw new RunnerError(
       'invalid',
-      `invalid skill ${JSON.stringify(options.skill)}: use letters, digits, ".", "_" and "-"`,
+      `invalid skill ${JSON.stringify(shortRef(options.skill))}: use letters, digits, ".", "_" and "-"`,
     );
   }
   const before = knownPlace(ref, options);

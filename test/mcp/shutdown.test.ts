@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { readStatus } from '../support/read-job.ts';
 import { test } from '../support/temp-base.ts';
-import { RawServer } from './raw-server.ts';
+import { type Message, RawServer } from './raw-server.ts';
 
 /** The time that a server may take to be gone after its client is. */
 const BUDGET_MS = 2000;
@@ -174,6 +174,7 @@ describe('bad input', () => {
       ['job_log', { job: `/${'j'.repeat(10_000_000)}` }],
       ['job_result', { path: `/${'p'.repeat(10_000_000)}` }],
       ['wait_jobs', { jobs: ['j'.repeat(10_000_000)] }],
+      ['wait_jobs', { jobs: ['20200101T000000Z-00000000'], skill: 's'.repeat(10_000_000) }],
       ['list_jobs', { cursor: 'c'.repeat(10_000_000) }],
     ] as const) {
       const answer = await server.answer(server.call(tool, args));
@@ -182,6 +183,46 @@ describe('bad input', () => {
     const ok = await server.answer(server.call('start_job', { argv: ['true'], wait_secs: 30 }));
     expect(JSON.stringify(ok.result)).toContain('"state":"done"');
 
+    expect(server.strays).toEqual([]);
+    server.child.stdin.end();
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('a request that is none is refused under its id, so that nobody waits for an answer', async ({
+    temp,
+  }) => {
+    const server = new RawServer(temp);
+    await server.initialize();
+    const ping = { jsonrpc: '2.0', method: 'ping' };
+    const call = { jsonrpc: '2.0', method: 'tools/call' };
+    const refused: readonly [string | number, object][] = [
+      ['null params', { ...call, params: null }],
+      ['a list for params', { ...call, params: [] }],
+      ['null for _meta', { ...call, params: { name: 'list_jobs', _meta: null } }],
+      ['a null token', { ...call, params: { name: 'list_jobs', _meta: { progressToken: null } } }],
+      ['an object for a token', { ...call, params: { name: 'list_jobs', _meta: { progressToken: {} } } }],
+      ['a number for a method', { ...ping, method: 5 }],
+      ['another version', { ...ping, jsonrpc: '1.0' }],
+      ['one key more', { ...ping, extra: 1 }],
+      [1.5, ping],
+    ];
+    for (const [id, request] of refused) server.write(`${JSON.stringify({ ...request, id })}\n`);
+    server.write(`${JSON.stringify([ping, { ...ping, id: 'in a batch' }, 5])}\n`);
+    const answered = (id: string | number): Promise<Message> =>
+      eventually(() => server.messages.find((message) => message.id === id));
+    for (const [id] of refused)
+      expect((await answered(id)).error, String(id)).toMatchObject({
+        code: -32600,
+        message: expect.stringMatching(/^not a request: /),
+      });
+    expect((await answered('in a batch')).error?.message).toMatch(/^no batches: /);
+    expect(server.messages).toHaveLength(refused.length + 2);
+
+    const unnamed = await server.answer(server.request('resources/read'));
+    expect(unnamed.error).toEqual({
+      code: -32602,
+      message: expect.stringMatching(/^params\.uri: [^[\]{}]+$/),
+    });
     expect(server.strays).toEqual([]);
     server.child.stdin.end();
     expect(await server.exited).toEqual({ code: 0, signal: null });
