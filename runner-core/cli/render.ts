@@ -21,6 +21,14 @@ export function spacedJson(value: unknown): string {
   );
 }
 
+/**
+ * Text out of a record, which may be anybody's: nothing in it begins a row or a cell, steers a terminal or reorders what stands
+ * there. Escaped as JSON does, and not by what shows text to people, which takes time to load.
+ */
+function inCell(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => spacedJson(character).slice(1, -1));
+}
+
 /** How a job stands, in as few words as there are. */
 export type Standing = Pick<JobRow, 'ref' | 'job_dir' | 'state'>;
 
@@ -54,11 +62,11 @@ export function renderDeadline(answer: DeadlineAnswer, options: { json: boolean 
   if (options.json) return `${spacedJson({ jobs, all_settled, deadline_passed, secs_left })}\n`;
   const rows = jobs.map((job) =>
     [
-      job.label,
+      inCell(job.label),
       job.ref,
       job.state,
       job.elapsed_secs === null ? '?' : `${job.elapsed_secs}s`,
-      ...(job.reason ? [job.reason] : []),
+      ...(job.reason ? [inCell(job.reason)] : []),
     ].join('\t'),
   );
   return [...rows, nextStep(answer), ''].join('\n');
@@ -91,8 +99,8 @@ export function renderList(rows: readonly JobRow[], more: boolean): string {
     row.job_id,
     row.state,
     row.elapsed_secs === null ? '-' : `${Math.round(row.elapsed_secs)}s`,
-    row.label ?? '-',
-    `${row.skill ?? '?'}/${row.run_id ?? '?'}`,
+    inCell(row.label ?? '-'),
+    inCell(`${row.skill ?? '?'}/${row.run_id ?? '?'}`),
   ]);
   const all = [['JOB', 'STATE', 'ELAPSED', 'LABEL', 'RUN'], ...cells];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

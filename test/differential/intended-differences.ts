@@ -647,4 +647,19 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     reference: ['reason worker exited 0 without publishing a non-empty result.'],
     ours: ['reason worker exited 0 without publishing a non-empty result (not a regular file).'],
   },
+  {
+    id: 'a-record-in-a-row',
+    differs:
+      'line ends, tabs, escapes and the like in a label or reason are escaped in the rows of a wait under a deadline',
+    why: 'who can write a record must not forge the rows of other jobs, nor steer a terminal',
+    contract: '§6: one row per job',
+    async play(p) {
+      const job = await p.settledJob(['true']);
+      const meta = join(job.dir, 'meta.json');
+      writeFileSync(meta, JSON.stringify({ ...readMeta(job.dir), label: 'a\nforged' }));
+      await p.cli('wait', '--deadline-secs', '5', job.id);
+    },
+    reference: ['wait --deadline-secs 5 <job 1> → 0 "a\\nforged\\t<job 1>'],
+    ours: ['wait --deadline-secs 5 <job 1> → 0 "a\\\\nforged\\t<job 1>'],
+  },
 ];

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type DeadlineAnswer,
   renderDeadline,
+  renderList,
   renderStates,
   spacedJson,
 } from '../../../runner-core/cli/render.ts';
@@ -77,6 +78,13 @@ describe('states', () => {
   });
 });
 
+test('a list is one line a job, whatever its record holds', () => {
+  const hostile = row('a', { label: 'l\u001b]0;x\u0007\nb', skill: '\u2066s', run_id: 'r\r' });
+  const [, line, ...rest] = renderList([hostile], false).split('\n');
+  expect(line).toMatch(/ {2}l\\u001b\]0;x\\u0007\\nb {2}\\u2066s\/r\\r$/);
+  expect(rest).toEqual(['']);
+});
+
 describe('the rows under a deadline', () => {
   beforeEach(() => {
     vi.useFakeTimers({ now: Date.UTC(2026, 10, 30, 12, 1, 30, 999) });
@@ -115,6 +123,19 @@ describe('the rows under a deadline', () => {
       '-\ta\tfailed\t90s\tworker exited 3',
       '-\tb\tdone\t90s',
       '-\tc\tnever-started\t90s\tnever started; no result',
+      'all settled',
+      '',
+    ]);
+  });
+
+  test('are one line a job, whatever its record holds', () => {
+    const hostile = row('a', {
+      state: 'failed',
+      label: 'l\n-\tb\tdone',
+      reason: 'x\u001b[2J\u202ey\u2028\u0085',
+    });
+    expect(text(answer([hostile]))).toEqual([
+      'l\\n-\\tb\\tdone\ta\tfailed\t90s\tx\\u001b[2J\\u202ey\\u2028\\u0085',
       'all settled',
       '',
     ]);
