@@ -160,9 +160,12 @@ export async function askNodes(
   return ran.outcome === 'exited' && ran.code === 0 ? parseNodes(ran.stdout) : { why: whyNot('sinfo', ran) };
 }
 
-/** Ends a job, or with `signal` only tells its supervisor. Whether Slurm took the order; an unknown job is no error. */
-export async function scancel(id: string, signal?: string): Promise<boolean> {
-  const args = signal === undefined ? [id] : [`--signal=${signal}`, '--batch', id];
+/**
+ * Ends a job, or with `signal` only tells its supervisor. Whether Slurm took the order. The name goes with the number, which
+ * may be another job's where Slurm began to count anew, on another cluster, or if sbatch was not answered by Slurm itself.
+ */
+export async function scancel(id: string, jobId: string, signal?: string): Promise<boolean> {
+  const args = [`--name=${jobId}`, ...(signal === undefined ? [] : [`--signal=${signal}`, '--batch']), id];
   const { outcome, code } = await slurm('scancel', args);
   forget(id);
   return outcome === 'exited' && code === 0;

@@ -26,7 +26,7 @@ export async function reapJob(jobDir: string, graceMs: number): Promise<JobState
   const unrun = await settleUnrun(jobDir, UNRUN);
   const id = await idOf(jobDir);
   if (unrun !== undefined) {
-    if (id !== undefined) await scancel(id);
+    if (id !== undefined) await scancel(id, jobIdOf(jobDir));
     return unrun;
   }
   try {
@@ -38,7 +38,7 @@ export async function reapJob(jobDir: string, graceMs: number): Promise<JobState
   const found = await look(jobDir);
   if (found.kind === 'alive') {
     const grace = (readMeta(jobDir)?.supervision?.grace ?? graceMs / 1000) * 1000;
-    const told = id === undefined ? Promise.resolve(false) : scancel(id, 'TERM');
+    const told = id === undefined ? Promise.resolve(false) : scancel(id, jobIdOf(jobDir), 'TERM');
     const settled = await awaitRecord(jobDir, grace + SUPERVISOR_MARGIN_MS);
     await told;
     if (settled) return settled;
@@ -61,7 +61,7 @@ async function lookAgain(jobDir: string, id: string | undefined, before: Found):
 
 /** TERM and, after KillWait, KILL to all that Slurm finds of the job. */
 async function endInSlurm(jobDir: string, id: string | undefined): Promise<JobState | undefined> {
-  if (id === undefined || !(await scancel(id))) return undefined;
+  if (id === undefined || !(await scancel(id, jobIdOf(jobDir)))) return undefined;
   const killWait = readEngine(jobDir)?.kill_wait_secs ?? KILL_WAIT_SECS;
   return awaitRecord(jobDir, killWait * 1000 + SUPERVISOR_MARGIN_MS);
 }

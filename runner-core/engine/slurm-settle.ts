@@ -16,6 +16,7 @@ import {
   readClaim,
   readEngine,
   refresh,
+  submittingAgeMs,
   takeClaim,
 } from '../store/engine-files.ts';
 import { fileOf, jobIdOf, readMeta, readOutcome, recordedState } from '../store/job-dir.ts';
@@ -23,7 +24,7 @@ import { lstatIfAny } from '../store/owned-file.ts';
 import { inspectResult } from '../store/result-file.ts';
 import { finish } from '../supervisor/finish.ts';
 import { ask, askConfig } from './slurm-ask.ts';
-import { type Heard, isActive, isSeenToEnd, verdictOn } from './slurm-states.ts';
+import { type Heard, isActive, isQueuedAgain, isSeenToEnd, verdictOn } from './slurm-states.ts';
 import { findSubmission } from './slurm-submit.ts';
 import { hear } from './standing.ts';
 
@@ -90,7 +91,8 @@ async function lookAtBegun(
 ): Promise<Found> {
   const id = claim.engine_id ?? engine?.engine_id;
   const heard: Heard = id ? await askOf(jobDir, id, engine) : { kind: 'unknown', accounting: undefined };
-  if (isAlive(jobDir, heard, 'no heartbeat from its supervisor')) return { kind: 'alive' };
+  if (!isQueuedAgain(heard) && isAlive(jobDir, heard, 'no heartbeat from its supervisor'))
+    return { kind: 'alive' };
   // The clocks of two hosts may differ; that of the file server is one.
   if (!isSeenToEnd(heard) && beatWithin(jobDir, HEARTBEAT_STALE_MS, { exact: true }))
     return { kind: 'alive' };
@@ -107,6 +109,12 @@ async function lookAtQueued(jobDir: string, engine: EngineRecord | undefined): P
   if (typeof id !== 'string') return id;
   const heard = await askOf(jobDir, id, engine);
   if (isAlive(jobDir, heard, null)) return { kind: 'alive' };
+  if (heard.kind === 'unknown') {
+    // The number that sbatch gave may not be Slurm's.
+    const named = await findSubmission(jobDir, engine);
+    if (named && 'why' in named) return { kind: 'alive' };
+    if (engine && named && named.id !== id) return lookAtQueued(jobDir, { ...engine, engine_id: named.id });
+  }
   const verdict = verdictOn(heard, false);
   const said = lastLine(engineOutput(jobDir));
   return {
@@ -134,7 +142,7 @@ async function findAgain(jobDir: string, engine: EngineRecord | undefined): Prom
 
 /** Whether a submission may still arrive. */
 async function isAbroad(jobDir: string, engine: EngineRecord | undefined): Promise<boolean> {
-  const ageMs = Math.abs(Date.now() - (lstatIfAny(fileOf(jobDir, 'engine'))?.mtimeMs ?? 0));
+  const ageMs = submittingAgeMs(jobDir) ?? Number.POSITIVE_INFINITY;
   const submitter = engine?.submitter;
   if (submitter?.pid && submitter.host === hostname()) {
     const at = await platform.whereabouts(submitter.pid, submitter.identity ?? undefined);

@@ -27,6 +27,9 @@ const ACTIVE = new Set([
   'REVOKED',
 ]);
 
+/** Waiting to run, or not to. Of a job that has run: it was queued again, and whoever ran it is gone. */
+const WAITS = new Set(['PENDING', 'REQUEUED', 'REQUEUE_FED', 'REQUEUE_HOLD', 'SPECIAL_EXIT']);
+
 /** Said only when the node itself has reported that the batch script, which is our supervisor, has ended. */
 const SEEN_TO_END = new Set(['COMPLETED', 'FAILED', 'OUT_OF_MEMORY']);
 
@@ -52,6 +55,11 @@ export function isActive(state: string): boolean {
   return ACTIVE.has(state);
 }
 
+/** Whether a job that has begun waits for a second run, which it will not have. */
+export function isQueuedAgain(heard: Heard): heard is Extract<Heard, { kind: 'known' }> {
+  return heard.kind === 'known' && WAITS.has(heard.state);
+}
+
 /** Whether the supervisor cannot be alive any more, whenever its last heartbeat was. */
 export function isSeenToEnd(heard: Heard): boolean {
   return heard.kind === 'known' && SEEN_TO_END.has(heard.state);
@@ -70,7 +78,9 @@ export function verdictOn(heard: Exclude<Heard, { kind: 'cannot-tell' }>, begun:
     };
   }
   const why = heard.kind === 'known' && heard.reason !== '' ? ` (${heard.reason})` : '';
-  const meaning = (begun ? undefined : UNBEGUN[state]) ?? MEANINGS[state] ?? 'it ended';
+  const meaning = WAITS.has(state)
+    ? 'its supervisor was lost and Slurm has queued it again, but a job runs only once'
+    : ((begun ? undefined : UNBEGUN[state]) ?? MEANINGS[state] ?? 'it ended');
   const reason = `${meaning}${when}; Slurm says ${words}${why}`;
   return { state: state === 'TIMEOUT' ? 'timeout' : 'died-without-result', reason };
 }

@@ -7,6 +7,7 @@ import { ENGINE_SUBMIT_MS, SUPERVISOR_ENV } from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import { nodeProgram } from '../platform/node-program.ts';
 import {
+  dropLaunchSpec,
   markSubmitting,
   recordSubmission,
   takeClaim,
@@ -96,8 +97,9 @@ async function submit(
   if (withdraw(jobDir, problem)) throw new RunnerError('preflight', problem);
 }
 
-function isCertain({ outcome, stderr }: Ran): boolean {
-  return outcome === 'missing' || (outcome === 'exited' && isRefusal(stderr));
+function isCertain({ outcome, code, stderr }: Ran): boolean {
+  // A plugin of the site may complain of what was taken all the same.
+  return outcome === 'missing' || (outcome === 'exited' && code !== 0 && isRefusal(stderr));
 }
 
 function whyRefused({ outcome, stderr }: Ran): string {
@@ -149,9 +151,14 @@ function withdraw(jobDir: string, reason: string): boolean {
   try {
     if (!takeClaim(jobDir, { by: 'caller', host: hostname(), verdict: { state: 'failed', reason } }))
       return false;
+  } catch {
+    // A full disk: there is no claim, but without its spec nothing can begin either.
+    dropLaunchSpec(jobDir);
+  }
+  try {
     unmarkSubmitting(jobDir, reason);
   } catch {
-    // A full disk: what lies there says that nothing was submitted, and the next question settles it.
+    // Told to the caller, if not to the disk.
   }
   return true;
 }

@@ -50,9 +50,10 @@ export function recordSubmission(jobDir: string, record: EngineRecord): void {
 
 /** Takes the marks back from a job that the engine refused: it was never detached. */
 export function unmarkSubmitting(jobDir: string, reason: string): void {
+  // First, since it holds the environment, and since the disk may have no room for the reason.
+  dropLaunchSpec(jobDir);
+  for (const path of [fileOf(jobDir, 'pid'), fileOf(jobDir, 'engine')]) unlinkQuietly(path);
   replaceFile(fileOf(jobDir, 'reason'), `${reason}\n`, { durable: false });
-  for (const path of [join(jobDir, LAUNCH_SPEC), fileOf(jobDir, 'pid'), fileOf(jobDir, 'engine')])
-    unlinkQuietly(path);
 }
 
 /** True for exactly one of all who may run a job or settle it unrun. The claim is never given back. */
@@ -77,11 +78,15 @@ export function writeLaunchSpec(jobDir: string, spec: string): void {
   createExclusive(join(jobDir, OUTPUT), '');
 }
 
+export function dropLaunchSpec(jobDir: string): void {
+  unlinkQuietly(join(jobDir, LAUNCH_SPEC));
+}
+
 /** The spec, which is gone from the disk with this. */
 export function takeLaunchSpec(jobDir: string): string {
   const path = join(jobDir, LAUNCH_SPEC);
   const spec = readOwned(path, SPEC_READ_CAP).toString('utf8');
-  unlinkQuietly(path);
+  dropLaunchSpec(jobDir);
   return spec;
 }
 
@@ -117,6 +122,12 @@ function openedMtimeMs(path: string): number | undefined {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Milliseconds since a job was given to the engine, or its record last changed, by the file server's clock. */
+export function submittingAgeMs(jobDir: string): number | undefined {
+  const stat = lstatIfAny(fileOf(jobDir, 'engine'));
+  return stat === undefined ? undefined : Math.abs(serverNowMs(jobDir) - stat.mtimeMs);
 }
 
 function serverNowMs(jobDir: string): number {

@@ -64,6 +64,19 @@ onSlurm('a job that is to run again', () => {
     expect(await runsOf(cluster, temp)).toBe(1);
   });
 
+  test('and is kept from that, is told as lost while it waits', async ({ cluster, temp }) => {
+    const job = await startThere(temp, counting);
+    await ready(job);
+    const number = await numberOf(job);
+    await cluster.slurm('scontrol', 'update', `jobid=${number}`, 'requeue=1');
+    const node = await nodeOf(cluster, number);
+    await cluster.loseNode(node);
+    await cluster.startNode(node);
+    await cluster.slurm('scontrol', 'hold', number);
+    expect(await ask(temp, 'wait', '--max-secs', '40', job.id)).toBe('0 "died-without-result\\n"');
+    expect(endOf(job).reason).toMatch(/has queued it again, but a job runs only once; Slurm says PENDING/);
+  });
+
   test('while it is still queued, has not run yet, and runs once', async ({ cluster, temp, free }) => {
     const job = await startThere(temp, counting);
     const number = await numberOf(job);
