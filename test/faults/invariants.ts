@@ -85,6 +85,10 @@ export class Canary {
   }
 }
 
+/** For so long a supervisor tries to publish on a disk that refuses; docs/decisions/0007. */
+const PUBLISHING_BUDGET_MS = 61_250;
+const SLOW_BOX_MS = 30_000;
+
 export interface Truth {
   /** Where the worker publishes, if it declared that. */
   readonly result: string | undefined;
@@ -106,30 +110,15 @@ export async function checkJob(
   truth: Truth,
 ): Promise<string> {
   const early = readStatus(job.dir) === undefined ? undefined : recordOf(job);
+  const supervised = supervisorsOf(job).length === 1;
   await call(temp, ...question);
   const status = readStatus(job.dir);
   const state = status ?? 'running';
   if (status === undefined && existsSync(`${job.dir}/pid`)) {
     const workers = workersOf(job.id);
     if (question[0] === 'reap') demand(false, `reap left ${job.id} unsettled, its processes: ${workers}`);
-    const ended = await settlesSoon(job);
-    if (!ended) {
-      demand(
-        // A supervisor whose disk refuses tries again for a minute.
-        workersOf(job.id).length > 0 || supervisorsOf(job).length === 1,
-        `nobody works for ${job.id}, and it is unsettled after ${question[0]}`,
-      );
-      const supervisors = supervisorsOf(job);
-      demand(
-        supervisors.length === 1,
-        `${supervisors.length} supervisors of a living worker after ${question[0]}`,
-      );
-      const recorded = readPids(job.dir);
-      demand(
-        recorded?.supervisor_pid === supervisors[0],
-        'the pid record does not name the living supervisor',
-      );
-    }
+    if (!(await settlesSoon(job)) && workersOf(job.id).length > 0) demandOneSupervisor(job, question[0]);
+    else if (readStatus(job.dir) === undefined) await demandEndInTime(temp, job, question[0], supervised);
   }
   const reaped = await call(temp, 'reap', job.id);
   demand(reaped.code === 0, `reap: ${reaped.code} ${reaped.stderr}`);
@@ -158,16 +147,47 @@ export async function checkJob(
 
 /** A supervisor that is just finishing may need a moment; nobody is asked again meanwhile. */
 async function settlesSoon(job: Job): Promise<boolean> {
+  const settled = (): boolean => readStatus(job.dir) !== undefined;
   try {
-    await eventually(() => readStatus(job.dir) !== undefined || supervisorsOf(job).length === 1, 30_000);
-    if (readStatus(job.dir) !== undefined) return true;
+    await eventually(() => settled() || supervisorsOf(job).length === 1, 30_000);
     // Alive, with a worker: or about to publish.
-    if (workersOf(job.id).length > 0) return false;
-    await eventually(() => readStatus(job.dir) !== undefined, 8_000);
-    return true;
+    if (!settled() && workersOf(job.id).length === 0) await eventually(settled, 8_000);
   } catch {
-    return readStatus(job.dir) !== undefined;
+    // Judged by what there is.
   }
+  return settled();
+}
+
+function demandOneSupervisor(job: Job, asked: string): void {
+  const supervisors = supervisorsOf(job);
+  demand(supervisors.length === 1, `${supervisors.length} supervisors of a living worker after ${asked}`);
+  demand(
+    readPids(job.dir)?.supervisor_pid === supervisors[0],
+    'the pid record does not name the living supervisor',
+  );
+}
+
+/**
+ * Without a worker and unsettled, a job must have its supervisor, whose disk refuses: that tries again for its documented
+ * minute, and is then gone at the latest. Whatever is asked then settles the job.
+ */
+async function demandEndInTime(temp: TempBase, job: Job, asked: string, supervised: boolean): Promise<void> {
+  const supervisors = supervisorsOf(job);
+  const named = supervisors.length === 1 && readPids(job.dir)?.supervisor_pid === supervisors[0];
+  demand(
+    // It may have given up since it was asked about.
+    readStatus(job.dir) !== undefined || named || (supervised && supervisors.length === 0),
+    `nobody works for ${job.id}, and it is unsettled after ${asked}`,
+  );
+  await eventually(
+    () => readStatus(job.dir) !== undefined || supervisorsOf(job).length === 0,
+    PUBLISHING_BUDGET_MS + SLOW_BOX_MS,
+  );
+  const answer = await call(temp, 'status', job.id);
+  demand(
+    readStatus(job.dir) !== undefined,
+    `its supervisor gave up on ${job.id}, and the next status left it unsettled: ${answer.stdout} ${answer.stderr}`,
+  );
 }
 
 function checkRecord(

@@ -107,6 +107,23 @@ async function letGoOn(temp: TempBase, job: Job): Promise<void> {
   );
 }
 
+test.skipIf(tracingMissing)(
+  'a supervisor whose disk refuses for good gives up within its minute, and the next question settles the job',
+  { timeout: 240_000 },
+  async ({ temp }) => {
+    const [scenario = expect.fail('no scenario')] = scenarios;
+    const step = (await stepsOf(scenario)).find(({ syscall }) => syscall === 'fsync');
+    const fault: Fault = { step: step ?? expect.fail('no fsync'), effect: 'EIO', lasting: true };
+    await scenario.play(temp, temp.at('trace'), fault);
+    const [job = expect.fail('no job')] = jobsOf(temp);
+    await eventually(() => workersOf(job.id).length === 0);
+    expect(supervisorsOf(job)).toHaveLength(1);
+    expect(await checkJob(temp, job, ['status', job.id], { ...scenario.truth, result: temp.at('out') })).toBe(
+      'running',
+    );
+  },
+);
+
 describe.skipIf(tracingMissing)(
   'whatever fails at whichever step, the job comes out true and reachable',
   () => {

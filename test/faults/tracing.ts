@@ -44,7 +44,7 @@ function options(trace: string, fault: Fault | undefined): string[] {
   if (!fault) return ['-o', trace, '-y', '-e', `trace=${CHANGES}`, '-e', 'signal=none'];
   const { syscall, ordinal } = fault.step;
   const what = /^E/.test(fault.effect) ? `error=${fault.effect}` : `signal=${fault.effect}`;
-  const when = `${ordinal}${fault.lasting ? '+' : ''}`;
+  const when = `${ordinal}${lastsUntil(fault)}`;
   return [
     '-o',
     trace,
@@ -55,6 +55,18 @@ function options(trace: string, fault: Fault | undefined): string[] {
     '-e',
     'signal=none',
   ];
+}
+
+/** A supervisor publishes so often: at once, and after each of its pauses. */
+const PUBLISHING_TRIES = 7;
+
+/**
+ * At its end koffi flushes descriptors 1 and 2 with fsync(2), and waits for itself for ever where that fails. Those are
+ * no disk: a lasting error of fsync ends with the last try.
+ */
+function lastsUntil({ step, lasting }: Fault): string {
+  if (!lasting) return '';
+  return step.syscall === 'fsync' ? `..${step.ordinal + PUBLISHING_TRIES - 1}` : '+';
 }
 
 /** A command of ours, under the fault. Without one its steps are written to `trace`. */
