@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { settle } from '../engine/index.ts';
 import { jobsIn, runFolders } from '../store/find.ts';
 import { jobIdOf, readMeta } from '../store/job-dir.ts';
+import { lstatIfAny } from '../store/owned-file.ts';
 import { type JobFilter, type JobRow, jobFilter, jobRow } from './fields.ts';
 import { type Caller, defineOperation } from './operation.ts';
 import { describeJob } from './report.ts';
@@ -46,7 +47,10 @@ export const list = defineOperation({
       if (state !== undefined && found !== state) continue;
       const last = jobs.at(-1);
       if (last && jobs.length === limit) return { jobs, more: true, next_cursor: last.job_id };
-      jobs.push(describeJob({ ref: jobIdOf(jobDir), jobDir }, found));
+      const row = describeJob({ ref: jobIdOf(jobDir), jobDir }, found);
+      // Removed while it was looked at. A job that is there is listed, whatever became of its record.
+      if (row.run_id === null && !lstatIfAny(jobDir)) continue;
+      jobs.push(row);
     }
     return { jobs, more: false, next_cursor: null };
   },

@@ -1,7 +1,16 @@
 /** What looks like a job, or like a run of jobs, and is none: nobody's files go with it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -55,6 +64,30 @@ test('prune and list pass over what lies among the jobs and is none', async ({ t
   expect((await temp.run('ours', ['prune', '--older-than', '1h'])).stdout.toString()).not.toContain('notes');
   expect((await temp.run('ours', ['list'])).stdout.toString()).not.toContain('notes');
   expect(existsSync(join(notes, 'todo'))).toBe(true);
+});
+
+test('list shows no job that is removed while it looks', { timeout: 180_000 }, async ({ temp }) => {
+  const job = await start(temp, sh('true'));
+  await settled(job);
+  const meta = readFileSync(join(job.dir, 'meta.json'), 'utf8');
+  for (let number = 0; number < 800; number += 1) {
+    const id = `20260101T000000Z-${number.toString(16).padStart(8, '0')}`;
+    const dir = join(dirname(job.dir), id);
+    cpSync(job.dir, dir, { recursive: true });
+    writeFileSync(join(dir, 'meta.json'), meta.replaceAll(job.id, id));
+  }
+  const pruning = temp.run('ours', ['prune', '--older-than', '0s'], { timeoutMs: 120_000 });
+  let over = false;
+  void pruning.finally(() => {
+    over = true;
+  });
+  const shown: string[] = [];
+  while (!over) {
+    const listed = await temp.run('ours', ['list', '--limit', '1000', '--state', 'unreadable', '--json']);
+    shown.push(...JSON.parse(listed.stdout.toString()).map((row: { job_id: string }) => row.job_id));
+  }
+  expect((await pruning).stdout.toString()).toContain('removed 801 jobs');
+  expect(shown).toEqual([]);
 });
 
 test('a sweep below CE_WORK_RUNS_ROOT leaves folders without jobs', async ({ temp }) => {
