@@ -14,6 +14,8 @@ export function nextForJob(job: FullRow): string {
     case 'done':
       return nextForDone(job);
     case 'never-started':
+      if (job.reason.startsWith('its directory is gone'))
+        return 'nothing more can be told of it; make sure that it runs no longer before you start it again.';
       return 'nothing ran. Put right what the reason says, then start_job again.';
     case 'unreadable':
       return 'its records cannot be trusted; look at job_dir yourself.';

@@ -68,9 +68,14 @@ function roundMs(ms: number): number {
   return Math.max(0, Math.round(ms) / 1000);
 }
 
+/** Of a job whose directory was removed while somebody asked. */
+const RECORDS_GONE = 'its directory is gone, and with it what became of the job; it may still run';
+
 function reasonOf(jobDir: string, state: JobState, preflight: string | null | undefined): string {
   if (state === 'unreadable') return 'state unreadable (ownership or corruption); no result';
-  if (state === 'never-started')
+  if (state === 'never-started') {
+    if (!lstatIfAny(jobDir)) return RECORDS_GONE;
     return readReason(jobDir) || (preflight ? `preflight failed: ${preflight}` : 'never started; no result');
+  }
   return state === 'running' ? '' : readReason(jobDir);
 }

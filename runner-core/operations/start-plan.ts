@@ -27,9 +27,12 @@ export function planFor(request: StartInput, caller: Caller): Plan {
   const skill = tokenOf('skill', request.skill ?? caller.defaults?.skill);
   const runId = tokenOf('run id', request.run_id ?? caller.defaults?.runId);
   if (request.label !== undefined) tokenOf('label', request.label);
-  for (const argument of request.argv) refuseNul('argument', argument);
+  for (const argument of request.argv) refuseUnpassable('an argument', argument);
+  refuseUnpassable('the result path', request.result_path ?? '');
+  refuseUnpassable('the working directory', request.cwd ?? '');
   for (const [name, value] of Object.entries(request.env ?? {})) {
-    refuseNul('environment', `${name}${value ?? ''}`);
+    refuseUnpassable('the environment', name);
+    refuseUnpassable('the environment', value ?? '');
     if (name === '' || name.includes('=')) {
       throw new RunnerError(
         'invalid',
@@ -88,9 +91,15 @@ function tokenOf(what: string, value: string | undefined): string {
   );
 }
 
-function refuseNul(what: string, value: string): void {
+/** What would arrive as something else, or not at all. */
+function refuseUnpassable(what: string, value: string): void {
   if (value.includes('\0'))
-    throw new RunnerError('invalid', `an ${what} holds a NUL character, which no program can be given`);
+    throw new RunnerError('invalid', `${what} holds a NUL character, which no program can be given`);
+  if (/\p{Surrogate}/u.test(value))
+    throw new RunnerError(
+      'invalid',
+      `${what} holds half a character (a lone surrogate), which no program can be given`,
+    );
 }
 
 function environmentOf(

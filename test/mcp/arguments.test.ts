@@ -100,7 +100,26 @@ describe('strict in meaning', () => {
     ['an id that is a path', 'job_log', { job: '../../etc/passwd' }, /no such job directory/],
     ['an id with a newline', 'job_log', { job: 'a\nb' }, /invalid job ref/],
     ['neither job nor path', 'job_result', {}, /needs a job id or a path/],
-    ['a NUL in an argument', 'start_job', { argv: ['echo', 'a\0b'] }, /NUL/],
+    ['a NUL in an argument', 'start_job', { argv: ['echo', 'a\0b'] }, /an argument holds a NUL/],
+    [
+      'half a character in an argument',
+      'start_job',
+      { argv: ['echo', '\ud800'] },
+      /an argument holds half a/,
+    ],
+    [
+      'half a character in a variable',
+      'start_job',
+      { argv: ['true'], env: { A: 'a\udc00' } },
+      /the environment holds half a/,
+    ],
+    [
+      'a NUL in the result path',
+      'start_job',
+      { argv: ['true'], result_path: 'a\0b' },
+      /the result path holds a NUL/,
+    ],
+    ['a NUL in the folder', 'start_job', { argv: ['true'], cwd: '\0' }, /the working directory holds a NUL/],
   ];
 
   test('each is refused with what to do, without a stack trace, and nothing runs', async ({ temp }) => {
