@@ -20,10 +20,11 @@ function isExecutable(path: string): boolean {
 const FALLBACK_PATH = '/bin:/usr/bin';
 
 function findOnPath(name: string, cwd: string, path: string | undefined): string | undefined {
+  // Access is asked first: a folder that is closed to us is one without the program, as for execvp(3).
   return (path ?? FALLBACK_PATH)
     .split(delimiter)
     .map((dir) => join(resolve(cwd, dir), name))
-    .find((candidate) => isFile(candidate) && isExecutable(candidate));
+    .find((candidate) => isExecutable(candidate) && isFile(candidate));
 }
 
 /**

@@ -45,6 +45,13 @@ describe('a program without a slash', () => {
     expect(resolvePosixWorker(['here'], dir, { PATH: '/nowhere::' })).toEqual([join(dir, 'here')]);
   });
 
+  test('is looked for further where PATH names a folder that cannot be entered', ({ dir }) => {
+    const found = program(join(dir, 'tool'));
+    // For root too, unlike one that is closed.
+    symlinkSync('loop', join(dir, 'loop'));
+    expect(resolvePosixWorker(['tool'], dir, { PATH: `${join(dir, 'loop')}:${dir}` })).toEqual([found]);
+  });
+
   test('is not looked for beside the worker otherwise', ({ dir }) => {
     program(join(dir, 'tool'));
     expect(problemOf(['tool'], dir, { PATH: '/nowhere' })).toContain('was not found on PATH');
