@@ -111,9 +111,9 @@ async function lookAtQueued(jobDir: string, engine: EngineRecord | undefined): P
   if (isAlive(jobDir, heard, null)) return { kind: 'alive' };
   if (heard.kind === 'unknown') {
     // The number that sbatch gave may not be Slurm's.
-    const named = await findSubmission(jobDir, engine);
-    if (named && 'why' in named) return { kind: 'alive' };
-    if (engine && named && named.id !== id) return lookAtQueued(jobDir, { ...engine, engine_id: named.id });
+    const found = await findSubmission(jobDir, engine);
+    if (found && 'why' in found) return { kind: 'alive' };
+    if (engine && found && found.id !== id) return lookAtQueued(jobDir, { ...engine, engine_id: found.id });
   }
   const verdict = verdictOn(heard, false);
   const said = lastLine(engineOutput(jobDir));

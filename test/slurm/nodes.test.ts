@@ -5,26 +5,21 @@ import { ask, gone, ready, settled } from '../support/jobs.ts';
 import { isAlive } from '../support/proc.ts';
 import { sh } from '../support/programs.ts';
 import { readPids } from '../support/read-job.ts';
-import type { Cluster } from '../support/slurm-cluster.ts';
-import { NODE_NAMES, type NodeName } from '../support/slurm-conf.ts';
-import type { TempBase } from '../support/temp-base.ts';
-import { clusterTest, endOf, numberOf, onSlurm, overThere, startThere, stateThere } from './on-cluster.ts';
+import { NODE_NAMES } from '../support/slurm-conf.ts';
+import {
+  clusterTest,
+  counting,
+  endOf,
+  nodeOf,
+  numberOf,
+  onSlurm,
+  overThere,
+  runsOf,
+  startThere,
+  stateThere,
+} from './on-cluster.ts';
 
 const test = clusterTest({ requeues: true });
-
-/** Leaves a line for each time that it runs. */
-const counting = sh('echo ran >> ran; echo "ready $$"; while [ ! -e go ]; do sleep 0.05; done; echo x > out');
-
-async function runsOf(cluster: Cluster, temp: TempBase): Promise<number> {
-  return (await cluster.slurm('cat', temp.at('ran'))).split('\n').length;
-}
-
-async function nodeOf(cluster: Cluster, id: string): Promise<NodeName> {
-  return eventually(async () => {
-    const node = (await cluster.jobs()).find((job) => job.id === id)?.node;
-    return NODE_NAMES.find((name) => name === node);
-  });
-}
 
 onSlurm('a node that is lost', () => {
   test('takes its jobs with it: who waits is told what is left, and why; none is queued again', async ({

@@ -3,10 +3,10 @@ import { describe, expect, test as plainTest } from 'vitest';
 import * as z from 'zod';
 import { eventually } from '../support/eventually.ts';
 import { type Job, type StartOptions, start } from '../support/jobs.ts';
-import type { Argv } from '../support/programs.ts';
+import { type Argv, sh } from '../support/programs.ts';
 import { readJobFile, readOutcome, readReason, readStatus } from '../support/read-job.ts';
 import { type Cluster, withCluster } from '../support/slurm-cluster.ts';
-import type { ClusterOptions } from '../support/slurm-conf.ts';
+import { type ClusterOptions, NODE_NAMES, type NodeName } from '../support/slurm-conf.ts';
 import { slurmMissing } from '../support/slurm-programs.ts';
 import { type TempBase, withTempBase } from '../support/temp-base.ts';
 
@@ -47,6 +47,24 @@ export function startThere(
   { flags = [], ...options }: StartOptions = {},
 ): Promise<Job> {
   return start(temp, worker, { ...options, flags: ['--engine', 'slurm', ...flags] });
+}
+
+/** A worker that leaves a line for each time that it runs, and ends when there is a file `go`. */
+export const counting = sh(
+  'echo ran >> ran; echo "ready $$"; while [ ! -e go ]; do sleep 0.05; done; echo x > out',
+);
+
+/** How often it ran. */
+export async function runsOf(cluster: Cluster, temp: TempBase): Promise<number> {
+  return (await cluster.slurm('cat', temp.at('ran'))).split('\n').length;
+}
+
+/** The node on which the Slurm job of that number runs. */
+export async function nodeOf(cluster: Cluster, number: string): Promise<NodeName> {
+  return eventually(async () => {
+    const node = (await cluster.jobs()).find(({ id }) => id === number)?.node;
+    return NODE_NAMES.find((name) => name === node);
+  });
 }
 
 const engineSchema = z.looseObject({ engine_id: z.string().nullable() });
