@@ -142,8 +142,10 @@ export class Play {
     return job;
   }
 
+  /** The job's word, once whoever wrote it has tidied up as well: that comes after the news. */
   settled(job: Job): Promise<TerminalWord> {
-    return eventually(() => readStatus(job.dir), 20_000);
+    const isTidy = (): boolean => !this.filesOf(job).some((name) => name.startsWith('.tmp-'));
+    return eventually(() => (isTidy() ? readStatus(job.dir) : undefined), 20_000);
   }
 
   /** Waits for the worker's `ready` line and gives the pids in it. */
