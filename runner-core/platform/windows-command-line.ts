@@ -15,9 +15,19 @@ export function quoteArgument(argument: string): string {
   return `"${doubleBackslashes(argument).replaceAll('"', '\\"')}"`;
 }
 
+/**
+ * One argument for a program of Cygwin's or MSYS2's, as Git Bash is one. Their runtime takes a line that another program
+ * gave it apart by rules of its own (`build_argv`, winsup/cygwin/dcrt0.cc): an apostrophe quotes too, outside quotes file
+ * name patterns are expanded and `@` takes in a file, and inside them two backslashes are always one.
+ */
+export function quoteForPosix(argument: string): string {
+  if (argument !== '' && !/[\s"'*?[\](){}~@]/.test(argument)) return argument;
+  return `"${argument.replaceAll(/[\\"]/g, '\\$&')}"`;
+}
+
 /** The command line of a program. The program's own name knows no escapes: it is quoted as it is. */
-export function commandLine(program: string, args: readonly string[]): string {
-  return [`"${program}"`, ...args.map(quoteArgument)].join(' ');
+export function commandLine(program: string, args: readonly string[], quote = quoteArgument): string {
+  return [`"${program}"`, ...args.map(quote)].join(' ');
 }
 
 /** Why an argument cannot reach a batch file as it is, or undefined. */

@@ -6,6 +6,8 @@ import {
   batchCommandLine,
   commandLine,
   commandLineProblem,
+  quoteArgument,
+  quoteForPosix,
 } from './windows-command-line.ts';
 import { variableOf } from './windows-environment.ts';
 import { parseNpmShim } from './windows-npm-shim.ts';
@@ -98,18 +100,28 @@ function resolveArgv(program: string, rest: readonly string[], query: LaunchQuer
 /** What to start for a resolved argv. Throws a preflight error for arguments that could not arrive as they are. */
 export function launchLine(argv: readonly string[], query: LaunchQuery): LaunchLine {
   const [program = '', ...args] = argv;
-  if (isShellScript(program)) return direct(findPosixShell(query), [program, ...args]);
-  if (!/\.(cmd|bat)$/i.test(program)) return direct(program, args);
+  if (isShellScript(program)) return direct(findPosixShell(query), [program, ...args], query);
+  if (!/\.(cmd|bat)$/i.test(program)) return direct(program, args, query);
   const shim = parseNpmShim(query.readText(program) ?? '');
   const node = shim && nodeFor(program, query);
   if (shim && node !== undefined) {
-    return direct(node, [...shim.nodeArgs, path.join(path.dirname(program), shim.script), ...args]);
+    const script = path.join(path.dirname(program), shim.script);
+    return direct(node, [...shim.nodeArgs, script, ...args], query);
   }
   return throughCmd(program, args, query);
 }
 
-function direct(application: string, args: readonly string[]): LaunchLine {
-  return checked({ application, commandLine: commandLine(application, args) }, false);
+function direct(application: string, args: readonly string[], query: LaunchQuery): LaunchLine {
+  const quote = isPosixProgram(application, query) ? quoteForPosix : quoteArgument;
+  return checked({ application, commandLine: commandLine(application, args, quote) }, false);
+}
+
+/** What programs of Cygwin's and MSYS2's need beside them. A shell or env may be a launcher of one that lies elsewhere. */
+const POSIX_RUNTIMES = ['msys-2.0.dll', 'cygwin1.dll'];
+
+function isPosixProgram(program: string, { isFile }: LaunchQuery): boolean {
+  const beside = POSIX_RUNTIMES.map((runtime) => path.join(path.dirname(program), runtime));
+  return isShellName(program) || isEnvName(program) || beside.some(isFile);
 }
 
 function nodeFor(shim: string, query: LaunchQuery): string | undefined {

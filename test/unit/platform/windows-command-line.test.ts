@@ -6,11 +6,12 @@ import {
   commandLine,
   commandLineProblem,
   quoteArgument,
+  quoteForPosix,
 } from '../../../runner-core/platform/windows-command-line.ts';
 import { hostileArguments } from '../../windows/hostile-arguments.ts';
-import { parseByRuntime, splitByCmd } from './windows-parsers.ts';
+import { parseByPosixRuntime, parseByRuntime, splitByCmd } from './windows-parsers.ts';
 
-const nasty = fc.string({ unit: fc.constantFrom(...'ab \t"\\&|<>^()%!\'\n=,;é日') });
+const nasty = fc.string({ unit: fc.constantFrom(...'ab \t"\\&|<>^()%!\'\n=,;é日*?[]{}~@') });
 const argument = fc.oneof(nasty, fc.string({ unit: 'binary' })).map((text) => text.replaceAll('\0', ''));
 
 describe('a command line', () => {
@@ -31,6 +32,29 @@ describe('a command line', () => {
     expect(commandLineProblem(line, false)).toMatch(/40008 characters, and Windows takes 32766/);
     expect(commandLineProblem('x'.repeat(8192), true)).toMatch(/takes 8191/);
     expect(commandLineProblem('x'.repeat(8191), true)).toBeUndefined();
+  });
+});
+
+describe('a command line for a program of Cygwin’s or MSYS2’s', () => {
+  test('gives back the arguments that it was made of, whatever they are: nothing is expanded', () => {
+    fc.assert(
+      fc.property(fc.array(argument), (args) => {
+        const line = commandLine('C:\\a b\\bash.exe', args, quoteForPosix);
+        expect(parseByPosixRuntime(line)).toEqual(['C:\\a b\\bash.exe', ...args]);
+      }),
+    );
+  });
+
+  test.each([["it's"], ['*.md'], ['@args'], ['~'], ['{a,b}'], ['printf "a\\\\nb"']])(
+    'needs other quotes than the C runtime’s for %j',
+    (text) => {
+      const line = commandLine('bash.exe', [text, 'b c']);
+      expect(() => expect(parseByPosixRuntime(line)).toEqual(['bash.exe', text, 'b c'])).toThrow();
+    },
+  );
+
+  test('leaves alone what needs no quotes', () => {
+    expect(['a', '-x=1', 'C:\\x\\', 'a\\\\b'].map(quoteForPosix)).toEqual(['a', '-x=1', 'C:\\x\\', 'a\\\\b']);
   });
 });
 

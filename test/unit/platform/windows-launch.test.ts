@@ -112,6 +112,36 @@ describe('a POSIX shell', () => {
   });
 });
 
+describe('a program of Cygwin’s or MSYS2’s', () => {
+  const args = ['*.md', "it's", 'a\\\\b c'];
+  const theirs = `"*.md" "it's" "a\\\\\\\\b c"`;
+  const ours = `*.md it's "a\\\\b c"`;
+  const there = [
+    'C:\\bin\\x.exe',
+    'C:\\git\\grep.exe',
+    'C:\\git\\msys-2.0.dll',
+    'C:\\cyg\\sed.exe',
+    'C:\\cyg\\cygwin1.dll',
+  ];
+
+  test.each([
+    [GIT_BASH, theirs],
+    ['C:\\bin\\env.exe', theirs],
+    ['C:\\git\\grep.exe', theirs],
+    ['C:\\cyg\\sed.exe', theirs],
+    ['C:\\bin\\x.exe', ours],
+  ])('is known as one, and gets its arguments quoted for it: %s', (program, quoted) => {
+    expect(launchLine([program, ...args], on(there)).commandLine).toBe(`"${program}" ${quoted}`);
+  });
+
+  test('runs a bare script with the arguments quoted for it', () => {
+    const query = on([GIT_BASH]);
+    expect(launchLine(["C:\\it's\\x.sh", '*'], query).commandLine).toBe(
+      `"${GIT_BASH}" "C:\\\\it's\\\\x.sh" "*"`,
+    );
+  });
+});
+
 describe('env before a shell', () => {
   const query = on(['C:\\bin\\env.exe', 'C:\\bin\\x.exe', GIT_BASH, WSL]);
   const ENV = 'C:\\bin\\env.exe';

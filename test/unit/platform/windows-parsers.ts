@@ -58,3 +58,40 @@ export function splitByCmd(line: string): string[] {
   if (quoted) throw new Error('a quote is left open');
   return commands;
 }
+
+/**
+ * The rules of Cygwin's and MSYS2's runtime for a line from another program (winsup/cygwin/dcrt0.cc of MSYS2, `build_argv`,
+ * `quoted` and `globify`): both kinds of quotes; inside them a backslash before the quote or a backslash is an escape. What
+ * would be expanded, or taken from a file, throws, as does a backslash outside the quotes of a word that has some: it is lost.
+ */
+export function parseByPosixRuntime(line: string): string[] {
+  const end = line.indexOf('"', 1) + 1;
+  const args = [line.slice(1, end - 1)];
+  for (let at = end; at < line.length; ) {
+    if (/\s/.test(line[at] ?? '')) {
+      at += 1;
+      continue;
+    }
+    let word = '';
+    let plain = '';
+    let quotes = 0;
+    for (; at < line.length && !/\s/.test(line[at] ?? ''); at += 1) {
+      const quote = line[at];
+      if (quote !== '"' && quote !== "'") {
+        plain += quote;
+        word += quote;
+        continue;
+      }
+      quotes += 1;
+      for (at += 1; line[at] !== quote; at += 1) {
+        if (at >= line.length) throw new Error('a quote is left open');
+        if (line[at] === '\\' && (line[at + 1] === quote || line[at + 1] === '\\')) at += 1;
+        word += line[at];
+      }
+    }
+    if (/[?*[(){}]|^[~@]/.test(plain)) throw new Error(`${plain} would be expanded`);
+    if (quotes > 0 && plain.includes('\\')) throw new Error(`${plain} would lose a backslash`);
+    args.push(word);
+  }
+  return args;
+}

@@ -80,7 +80,8 @@ scenario(
   'real Windows: Git Bash runs a script, arguments and environment whole',
   async (temp) => {
     const script = temp.file('x.sh', 'printf "%s|" "$A" "$@"\n');
-    const args = ['a b', '"q"', '$HOME', 'C:\\x\\'];
+    // `*` would match the script itself, `@x.sh` take it in.
+    const args = ['a b', '"q"', '$HOME', 'C:\\x\\', '*', "it's", '~', '{a,b}', '@x.sh', 'c\\\\d e', ''];
     const bare = await temp.start([script, ...args], ['--env', 'A=1']);
     equal(await settled(bare), 'done');
     equal(logOf(bare), `1|${args.join('|')}|`);
