@@ -79,11 +79,16 @@ export const windowsPlatform: Platform = {
   },
   onReapRequest: (jobDir, callback) => {
     let told = false;
+    const marker = join(jobDir, REAP_MARKER);
     const look = (): void => {
-      if (told || !existsSync(join(jobDir, REAP_MARKER))) return;
+      if (told || !existsSync(marker)) return;
       told = true;
       clearInterval(polling);
-      rmSync(join(jobDir, REAP_MARKER), { force: true, maxRetries: 3 });
+      try {
+        rmSync(marker, { recursive: true, force: true });
+      } catch {
+        // Whoever asked, or a virus scanner, still has it open: it goes with what else is tidied away at the end.
+      }
       callback();
     };
     const polling = setInterval(look, MARKER_POLL_MS);

@@ -135,7 +135,7 @@ function announce(jobDir: string): void {
 function tidy(jobDir: string): void {
   try {
     for (const name of readdirSync(jobDir)) {
-      if (/^\.(reserve|lease|tmp|launch)-/.test(name)) unlinkQuietly(join(jobDir, name));
+      if (/^\.((reserve|lease|tmp|launch)-|reap$)/.test(name)) unlinkQuietly(join(jobDir, name));
     }
   } catch {
     // It is litter, no more; whoever sweeps the directory takes it along.

@@ -108,6 +108,7 @@ export const promises: readonly PlatformPromise[] = [
       'a worker takes no step before it is in its job object',
       'the child of a worker that has exited is in its job object',
       'a reap by marker, as the reference asks for it, is noticed at once',
+      'a marker that cannot be removed is a request to reap like any other',
     ],
   },
   {

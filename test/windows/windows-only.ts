@@ -19,7 +19,10 @@ export const windowsOnly: readonly { readonly why: string; readonly tests: reado
   },
   {
     why: 'elsewhere a reap is a signal',
-    tests: ['a reap by marker, as the reference asks for it, is noticed at once'],
+    tests: [
+      'a reap by marker, as the reference asks for it, is noticed at once',
+      'a marker that cannot be removed is a request to reap like any other',
+    ],
   },
   {
     why: 'elsewhere arguments are a list, and no program takes them apart',

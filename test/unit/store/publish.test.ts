@@ -81,7 +81,7 @@ function atEveryStep(act: (number: number, arm: () => void) => void, happen: () 
 describe('the terminal record', () => {
   test('is the word, its reason and its outcome, private, with nothing left beside them', ({ dir }) => {
     const job = runningJob(dir);
-    writeFileSync(join(job, '.lease-1'), '{}');
+    for (const name of ['.lease-1', '.reap']) writeFileSync(join(job, name), '{}');
     expect(publishAs(job, DONE)).toBe(true);
     expect(readFileSync(fileOf(job, 'status'), 'utf8')).toBe('done\n');
     expect(readFileSync(fileOf(job, 'reason'), 'utf8')).toBe('worker exited 0\n');

@@ -3,6 +3,7 @@ import {
   closeSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -103,4 +104,22 @@ scenario('a reap by marker, as the reference asks for it, is noticed at once', a
   while (took.length < 3 && took.every((ms) => ms > MARKER_POLL_MS / 2))
     took.push(await noticedAfterMs(temp));
   ok(Math.min(...took) < MARKER_POLL_MS / 2, `after ${took.join(', ')} ms`);
+});
+
+const GENERIC_WRITE = 0x4000_0000;
+const SHARE_READ_WRITE = 0x3;
+const CREATE_NEW = 1;
+
+scenario('a marker that cannot be removed is a request to reap like any other', async (temp) => {
+  const [kept, folder] = [await temp.start(lives), await temp.start(lives)];
+  for (const job of [kept, folder]) await ready(job);
+  // As most programs open a file: as long as they have it, it cannot be removed.
+  const marker = join(kept.dir, '.reap');
+  const handle = win32().CreateFileW(marker, GENERIC_WRITE, SHARE_READ_WRITE, null, CREATE_NEW, 0, 0);
+  mkdirSync(join(folder.dir, '.reap'));
+  for (const job of [kept, folder]) {
+    equal(await settled(job), 'timeout');
+    equal(reasonOf(job), 'reaped on request before completion');
+  }
+  win32().CloseHandle(handle);
 });
