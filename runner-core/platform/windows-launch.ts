@@ -100,6 +100,10 @@ function resolveArgv(program: string, rest: readonly string[], query: LaunchQuer
 /** What to start for a resolved argv. Throws a preflight error for arguments that could not arrive as they are. */
 export function launchLine(argv: readonly string[], query: LaunchQuery): LaunchLine {
   const [program = '', ...args] = argv;
+  // A batch file under such a name would get its arguments unguarded (CVE-2024-43402).
+  if (/[. ]$/.test(program)) {
+    throw preflight(program, 'ends in a dot or a blank, which Windows leaves off: give the name of the file');
+  }
   if (isShellScript(program)) return direct(findPosixShell(query), [program, ...args], query);
   if (!/\.(cmd|bat)$/i.test(program)) return direct(program, args, query);
   const shim = parseNpmShim(query.readText(program) ?? '');

@@ -232,6 +232,13 @@ describe('a batch file', () => {
     expect(() => argvOf(['x', 'ok', '%PATH%'], query)).toThrow(/its argument 2 holds "%"/);
   });
 
+  test.each(['C:\\bin\\x.bat.', 'C:\\bin\\x.bat ', 'C:\\bin\\x.cmd . .'])(
+    'under a name of which Windows leaves off the end is refused: %j',
+    (program) => {
+      expect(() => argvOf([program, '"&calc'], on([program]))).toThrow(/ends in a dot or a blank/);
+    },
+  );
+
   test('in a folder with a percent sign is refused', () => {
     expect(() => argvOf(['C:\\100%\\x.cmd'], query)).toThrow(/path holds "%"/);
   });
