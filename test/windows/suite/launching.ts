@@ -1,5 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { linkSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { js, logOf, metaOf, settled } from './jobs.ts';
 import { scenario } from './scenario.ts';
@@ -10,7 +10,7 @@ scenario(
   async (temp) => {
     // Node under another name stands for the shell: what counts is who is started with which arguments.
     const shell = temp.at('bash.exe');
-    linkSync(process.execPath, shell);
+    copyFileSync(process.execPath, shell);
     const script = temp.file('x.sh', "require('node:fs').writeSync(1, JSON.stringify(process.argv))");
     const flags = ['--env', `CE_PEER_BASH=${shell}`];
     const bare = await temp.start([script, 'a b'], flags);
@@ -24,7 +24,7 @@ scenario(
     deepEqual(JSON.parse(logOf(named)), [shell, script, 'c']);
 
     // Node stands for env(1) too, and tells what it was asked to do.
-    linkSync(process.execPath, temp.at('env.exe'));
+    copyFileSync(process.execPath, temp.at('env.exe'));
     const tells = temp.file(
       'tells.cjs',
       "require('fs').writeSync(1,JSON.stringify(process.argv.slice(2)));process.exit()",
@@ -46,27 +46,31 @@ scenario(
 );
 
 scenario('without a POSIX shell but WSL a shell script is refused, and nothing is detached', async (temp) => {
-  const none = ['ProgramFiles', 'ProgramFiles(x86)', 'ProgramW6432', 'LOCALAPPDATA'].flatMap((name) => [
-    '--env',
-    `${name}=C:\\none`,
-  ]);
-  const wsl = join(process.env.SystemRoot ?? '', 'System32');
+  // Where the launcher of WSL lies.
+  const system = temp.at('win\\System32');
+  mkdirSync(system, { recursive: true });
+  temp.file('win\\System32\\bash.exe', '');
+  const none = [
+    'ProgramFiles',
+    'ProgramFiles(x86)',
+    'ProgramW6432',
+    'LOCALAPPDATA',
+    'CLAUDE_CODE_GIT_BASH_PATH',
+  ];
+  const env = {
+    ...Object.fromEntries(none.map((name) => [name, 'C:\\none'])),
+    SystemRoot: temp.at('win'),
+    PATH: system,
+  };
+  const flags = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
   const { code, stderr } = await temp.cli([
-    'start',
-    '--skill',
-    's',
-    '--run-id',
-    'r',
-    ...none,
-    '--env',
-    `PATH=${wsl}`,
-    '--',
-    'bash',
-    '-c',
-    'true',
+    ...['start', '--skill', 's', '--run-id', 'r', ...flags],
+    ...['--', 'bash', '-c', 'true'],
   ]);
   equal(code, 1);
   match(stderr, /Git for Windows|CE_PEER_BASH/);
+  const id = /job (\d{8}T\d{6}Z-\w+)/.exec(stderr)?.[1] ?? '';
+  deepEqual(readdirSync(temp.job(id).dir), ['meta.json']);
 });
 
 scenario(
@@ -74,7 +78,7 @@ scenario(
   async (temp) => {
     const folder = temp.at('Ünï cödé & (x86) 日本');
     mkdirSync(folder);
-    linkSync(process.execPath, join(folder, 'peer tool.exe'));
+    copyFileSync(process.execPath, join(folder, 'peer tool.exe'));
     const out = join(folder, 'rés ult.txt');
     const job = await temp.start(
       ['peer tool', '-e', `require('fs').writeFileSync(process.argv[1],'ergebnis ✓')`, out],

@@ -1,7 +1,9 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { membersOf, withJobObject } from '../../../runner-core/platform/win32-job.ts';
+import { tearDown } from '../../../runner-core/platform/win32-tree.ts';
+import { spawnWorker } from '../../../runner-core/platform/win32-worker.ts';
 import {
   fixture,
   gone,
@@ -25,26 +27,43 @@ async function orphan(job: Job): Promise<void> {
   await kill(pidsOf(job).supervisor_pid);
 }
 
+/** The child that `spawns-and-exits.cjs` says it has started. */
+const childIn = (log: string): number => Number(/^started (\d+)/m.exec(log)?.[1]);
+
 scenario(
   'a detached child, started as its first act, leaves nobody behind after a normal exit of the worker',
   async (temp) => {
     const job = await temp.start(fixture('spawns-and-exits.cjs'));
     equal(await settled(job), 'done');
-    const child = Number(/^ready (\d+)/m.exec(logOf(job))?.[1] ?? 0);
-    if (child !== 0) await gone([child]);
+    const child = childIn(logOf(job));
+    ok(child > 0, logOf(job));
+    await gone([child]);
   },
 );
 
 scenario('the child of a worker that has exited is in its job object', async (temp) => {
-  const script = `cp.spawn(process.execPath,[process.argv[1],'child'],{stdio:'inherit',detached:true});`;
-  const [, program = ''] = fixture('spawns-and-exits.cjs');
-  const job = await temp.start([...js(`${script}setInterval(()=>{},1e6)`), program]);
-  const [child] = await ready(job);
-  const { worker_pid, job_name } = pidsOf(job);
-  const members = withJobObject(job_name, membersOf) ?? [];
-  deepEqual([members.includes(worker_pid), members.includes(child)], [true, true]);
-  equal(await temp.ask('reap', job.id), '0 ""');
-  await gone([worker_pid, child]);
+  const jobId = `test-${process.pid}-exited`;
+  const logPath = temp.at('log');
+  const logFd = openSync(logPath, 'a');
+  // Without a supervisor, which would end the child at once.
+  const worker = await spawnWorker({
+    argv: fixture('spawns-and-exits.cjs'),
+    cwd: temp.scratch,
+    env: Object.fromEntries(Object.entries(temp.env).map(([name, value]) => [name, value ?? ''])),
+    logFd,
+    jobId,
+  });
+  deepEqual(await worker.ended, { kind: 'exited', code: 0 });
+  closeSync(logFd);
+  const child = childIn(readFileSync(logPath, 'utf8'));
+  temp.watch(child);
+  equal(withJobObject(worker.jobName, membersOf)?.includes(child), true);
+  // Of the tree nothing but the job's id is known: it goes with its job object.
+  const circumstances = { startedAfterMs: 0, startedBeforeMs: 0, jobId, runId: undefined };
+  const nobody = { supervisor: undefined, worker: undefined, jobName: undefined };
+  const processes = { ...nobody, jobId, jobDir: temp.scratch, logPath, circumstances };
+  deepEqual(await tearDown({ processes, graceMs: 0, own: false }), []);
+  equal(isAlive(child), false);
 });
 
 scenario('without its job object, an orphan whose leader exited is found by its parent pid', async (temp) => {
