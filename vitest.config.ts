@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { CountReporter } from './test/support/count-reporter.ts';
+import { LongFirst } from './test/support/long-first.ts';
 import { slurmMissing } from './test/support/slurm-programs.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
@@ -33,6 +34,7 @@ export default defineConfig({
   test: {
     passWithNoTests: true,
     reporters: ['default', new CountReporter()],
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         extends: true,
