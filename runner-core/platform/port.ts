@@ -69,6 +69,8 @@ export interface WaitingSupervisor {
   instruct(spec: string, budgetMs: number): Promise<string>;
   /** Lets it go without a spec. */
   dismiss(): void;
+  /** Has it go through a job that does nothing, unless a spec is there by then. Only where the system is served by that. */
+  rehearse?(): void;
 }
 
 /** One operating system behind one set of names. */
@@ -107,9 +109,11 @@ export interface Platform {
   startSupervisor(entry: string): Promise<WaitingSupervisor>;
   /**
    * In a new supervisor: waits for the spec, and lets go of everything that was its caller's. Undefined in a process that
-   * only had to start the supervisor, and is to end.
+   * only had to start the supervisor, and is to end. `rehearse` is called where the caller asks for that meanwhile.
    */
-  receiveSpec(): { spec: string; acknowledge(line: string): void } | undefined;
+  receiveSpec(
+    rehearse: () => Promise<void>,
+  ): Promise<{ spec: string; acknowledge(line: string): void } | undefined>;
   /** In a supervisor: how free it is of its caller, for the record, where that is not certain. */
   detachment(): string | undefined;
   /**
@@ -123,8 +127,8 @@ export interface Platform {
   awaitEnd(pid: number, identity: string | undefined, known?: Circumstances): Promise<void>;
 
   requestReap(job: JobProcesses): Promise<boolean>;
-  /** Calls back once for each request to reap this job. */
-  onReapRequest(jobDir: string, callback: () => void): void;
+  /** Calls back once for each request to reap this job. Returns what ends that. */
+  onReapRequest(jobDir: string, callback: () => void): () => void;
 
   /**
    * In a supervisor whose own worker has ended: true where the system says that nothing is left of the worker's tree.

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { messageOf, RunnerError } from '../errors.ts';
 import type { Ending } from '../job/classify.ts';
@@ -15,6 +15,11 @@ import type { ProcessTable } from './process-table.ts';
  * at once, and a background list gets /dev/null as its stdin (POSIX sh, 2.9.3).
  */
 const ORPHANED = '"$@" <&3 3<&- &';
+
+/** Before the spec, which is JSON: go through a job that does nothing. */
+const REHEARSAL = '\n';
+/** A spec that is there already is seen with it: no shorter than any pipe gives at once (pipe(7)). */
+const FIRST_READ_BYTES = 64 * 1024;
 
 /** Runs a detached supervisor, which waits for its spec at the other end of a pipe. */
 export async function startPosixSupervisor(entry: string, table: ProcessTable): Promise<WaitingSupervisor> {
@@ -62,7 +67,7 @@ export async function startPosixSupervisor(entry: string, table: ProcessTable): 
     await endSession(shell.pid, table);
     throw new RunnerError('system', 'the supervisor did not acknowledge');
   };
-  return { instruct, dismiss };
+  return { instruct, dismiss, rehearse: () => void specPipe.write(REHEARSAL) };
 }
 
 /** Waiting for its spec, a supervisor must not keep its caller from ending. */
@@ -102,9 +107,14 @@ export async function prepareToSpawn(table: ProcessTable): Promise<void> {
   await table.identify(process.pid);
 }
 
-/** In a new supervisor: reads the whole spec. */
-export function receivePosixSpec(): { spec: string; acknowledge(line: string): void } {
-  const spec = readFileSync(0, 'utf8');
+/** In a new supervisor: reads the whole spec, and rehearses if that is asked for and the spec is not there yet. */
+export async function receivePosixSpec(
+  rehearse: () => Promise<void>,
+): Promise<{ spec: string; acknowledge(line: string): void }> {
+  const begin = Buffer.alloc(FIRST_READ_BYTES);
+  const head = begin.subarray(0, readSync(0, begin));
+  if (head.toString('latin1') === REHEARSAL) await rehearse();
+  const spec = Buffer.concat([head, readFileSync(0)]).toString('utf8');
   replaceDescriptor(0, 'r');
   return {
     spec,

@@ -22,6 +22,9 @@ const FOREIGN_EXIT_POLL_MS = 500;
 /** A worker may make orphans faster than the process table is worth reading. */
 const ZOMBIES_EVERY_MS = 100;
 
+const STRAY_SIGNALS = ['SIGHUP', 'SIGINT'] as const;
+const nothing = (): void => undefined;
+
 /** Set once this process adopts orphans. */
 let reaper: LinuxApi | undefined;
 
@@ -73,7 +76,7 @@ export function createPosixPlatform(table: ProcessTable): Platform {
     boot: () => table.boot(),
 
     startSupervisor: (entry) => startPosixSupervisor(entry, table),
-    receiveSpec: () => receivePosixSpec(),
+    receiveSpec: receivePosixSpec,
     detachment: () => undefined,
     prepareToSupervise: async () => {
       dropLeakedDescriptors(table);
@@ -94,7 +97,11 @@ export function createPosixPlatform(table: ProcessTable): Platform {
     onReapRequest: (_jobDir, callback) => {
       process.on('SIGTERM', callback);
       // Its session has no terminal; a stray hang-up or interrupt must not end the watch.
-      for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
+      for (const signal of STRAY_SIGNALS) process.on(signal, nothing);
+      return () => {
+        process.off('SIGTERM', callback);
+        for (const signal of STRAY_SIGNALS) process.off(signal, nothing);
+      };
     },
 
     knowsNoDescendants,

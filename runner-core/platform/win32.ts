@@ -1,4 +1,4 @@
-import { existsSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, type FSWatcher, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir, uptime } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Platform } from './port.ts';
@@ -59,7 +59,7 @@ export const windowsPlatform: Platform = {
   },
 
   startSupervisor,
-  receiveSpec,
+  receiveSpec: async () => receiveSpec(),
   detachment: () => detachment(),
   prepareToSupervise: async () => undefined,
 
@@ -92,15 +92,19 @@ export const windowsPlatform: Platform = {
       callback();
     };
     const polling = setInterval(look, MARKER_POLL_MS);
+    let watcher: FSWatcher | undefined;
     try {
-      const watcher = watch(jobDir, (_event, name) => {
+      watcher = watch(jobDir, (_event, name) => {
         if (name === null || name === REAP_MARKER) look();
-      });
-      watcher.on('error', () => watcher.close());
+      }).on('error', () => watcher?.close());
     } catch {
       // Then it is looked for from time to time.
     }
     look();
+    return () => {
+      clearInterval(polling);
+      watcher?.close();
+    };
   },
 
   knowsNoDescendants: ownJobIsEmpty,

@@ -48,9 +48,13 @@ export function keepSupervisorWarm(entry: string): () => void {
 
 function warmUp(): void {
   if (!warm) return;
-  warm.supervisor ??= startFrom(warm.entry);
-  // Told to whoever instructs it: a machine that cannot start one must not end the server at once.
-  warm.supervisor.catch(() => undefined);
+  if (warm.supervisor) return;
+  warm.supervisor = startFrom(warm.entry);
+  warm.supervisor.then(
+    (supervisor) => supervisor.rehearse?.(),
+    // Told to whoever instructs it: a machine that cannot start one must not end the server at once.
+    () => undefined,
+  );
 }
 
 /**

@@ -1,27 +1,18 @@
 import { messageOf } from '../errors.ts';
-import { formatMoment } from '../job/id.ts';
-import { metaRecord, outcomeRecord } from '../job/records.ts';
 import { shaped } from '../job/shape.ts';
 import { platform } from '../platform/index.ts';
 import { adopt } from './adopt.ts';
 import { launch } from './launch.ts';
+import { rehearse } from './rehearse.ts';
 import { supervisorSpec } from './spec.ts';
 import { supervise } from './supervise.ts';
-
-/** Code that is called for the first time is slow: what every job calls is called once while nobody waits for it. */
-function rehearse(): void {
-  supervisorSpec({ mode: 'start', jobDir: '', argv: [''], cwd: '', env: [['', '']], keyed: false });
-  for (const record of [metaRecord, outcomeRecord]) record({});
-  formatMoment(new Date());
-}
 
 /** The whole life of a supervisor process: reads its spec, gets hold of its worker, acknowledges, watches to the end. */
 export async function runSupervisor(): Promise<void> {
   // Node opens a debugger's port to every local user at this signal, unless somebody listens for it.
   process.on('SIGUSR1', () => undefined);
   await platform.prepareToSupervise();
-  rehearse();
-  const received = platform.receiveSpec();
+  const received = await platform.receiveSpec(rehearse);
   // This process was only to start the supervisor.
   if (!received) return;
   const { spec: text, acknowledge } = received;

@@ -39,7 +39,7 @@ export async function supervise(job: Supervised): Promise<void> {
     ending = how;
   });
   const silences = new Silences(job.startedMs);
-  const phase = await watchToTheEnd(job, meta, supervision, log, silences);
+  const { phase, ignoreRequests } = await watchToTheEnd(job, meta, supervision, log, silences);
   const graceMs = supervision.grace * 1000;
   const leftovers =
     job.role === 'supervisor' && platform.knowsNoDescendants()
@@ -47,7 +47,7 @@ export async function supervise(job: Supervised): Promise<void> {
       : await endTree(job, log, supervision.log_max, ending ? Math.min(graceMs, LEFTOVER_GRACE_MS) : graceMs);
   log.cut(supervision.log_max);
   log.close();
-  if (phase.name !== 'ending') return;
+  if (phase.name !== 'ending') return ignoreRequests();
   const facts: EndFacts = {
     ending,
     wallSecs: (monotonicMs() - job.startedMs) / 1000,
@@ -57,6 +57,7 @@ export async function supervise(job: Supervised): Promise<void> {
   };
   const verdict = job.explain?.(phase.verdict) ?? phase.verdict;
   await finishPatiently(job.jobDir, naming(leftovers, verdict), facts);
+  ignoreRequests();
 }
 
 async function endTree(
@@ -81,14 +82,17 @@ function naming(leftovers: readonly string[], verdict: Verdict): Verdict {
   return { ...verdict, reason: `${verdict.reason}; could not end process ${leftovers.join(', ')}` };
 }
 
-/** Turns exits, timers, growth and signals into events until the phase is no longer `running`. */
+/**
+ * Turns exits, timers, growth and signals into events until the phase is no longer `running`. Requests to reap are heard, and
+ * end nothing further, until they are to be ignored.
+ */
 function watchToTheEnd(
   job: Supervised,
   meta: MetaRecord | undefined,
   supervision: Supervision,
   log: LogFile,
   silences: Silences,
-): Promise<Phase> {
+): Promise<{ phase: Phase; ignoreRequests: () => void }> {
   const { jobDir, worker } = job;
   const home = lstatSync(jobDir);
   let phase = begin(job.startedMs);
@@ -106,7 +110,7 @@ function watchToTheEnd(
         return;
       }
       stopWatching();
-      resolve(phase);
+      resolve({ phase, ignoreRequests });
     };
     const look = (): number => {
       const measured = log.measure();
@@ -126,7 +130,7 @@ function watchToTheEnd(
         logBytes: log.measure().bytes,
       }),
     );
-    platform.onReapRequest(jobDir, () => {
+    const ignoreRequests = platform.onReapRequest(jobDir, () => {
       void platform
         .whereabouts(worker.pid, worker.identity)
         .then((at) => apply({ type: 'reap-requested', workerLives: at.state !== 'gone' }));
