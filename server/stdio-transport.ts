@@ -19,6 +19,7 @@ export class StdioTransport implements Transport {
   readonly #stdin: Readable;
   readonly #stdout: Writable;
   readonly #say: (line: string) => void;
+  #turnIsTaken = false;
   readonly #waiting: JSONRPCMessage[] = [];
   #whenDrained: (() => void)[] = [];
   #parts: Buffer[] = [];
@@ -51,23 +52,27 @@ export class StdioTransport implements Transport {
   /** Resolves once every message that has come in so far has been handed on, and answered where that takes no waiting. */
   drained(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#waiting.length === 0) setImmediate(resolve);
-      else this.#whenDrained.push(resolve);
+      if (this.#turnIsTaken) this.#whenDrained.push(resolve);
+      else setImmediate(resolve);
     });
   }
 
   /** One message a turn of the event loop: a long backlog must not hide that the client is gone, nor hold up a timer. */
   #take(message: JSONRPCMessage): void {
-    this.#waiting.push(message);
-    if (this.#waiting.length === 1) setImmediate(this.#handOn);
+    if (this.#turnIsTaken) {
+      this.#waiting.push(message);
+      return;
+    }
+    this.#turnIsTaken = true;
+    setImmediate(this.#nextTurn);
+    this.onmessage?.(message);
   }
 
-  readonly #handOn = (): void => {
-    const [message] = this.#waiting;
-    if (message) this.onmessage?.(message);
-    this.#waiting.shift();
-    if (this.#waiting.length > 0) {
-      setImmediate(this.#handOn);
+  readonly #nextTurn = (): void => {
+    this.#turnIsTaken = false;
+    const message = this.#waiting.shift();
+    if (message) {
+      this.#take(message);
       return;
     }
     for (const resolve of this.#whenDrained) setImmediate(resolve);
