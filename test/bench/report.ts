@@ -6,6 +6,9 @@ const MCP = 'peer-jobs over MCP';
 const CLI = 'peer-jobs on the command line';
 const REFERENCE = 'reference';
 const SPOOLER = 'task-spooler';
+/** The bare starts of the interpreters. */
+export const NODE = 'node -e 0';
+export const PYTHON = 'python3 -c 0';
 /** In the order of the tables and plots. */
 export const WHO = [MCP, CLI, REFERENCE, SPOOLER];
 
@@ -26,6 +29,22 @@ const BOUNDS: readonly Bound[] = [
   { measure: 'start', who: CLI, against: REFERENCE, most: 1 },
   { measure: 'status', who: CLI, against: REFERENCE, most: 1 },
 ];
+
+/** The supervisor is a second start of Node; the reference forks. */
+const STARTS_OF_NODE = { start: 2, status: 1 } as const;
+
+/** What the command lines take besides the starts of their interpreters, in ms. Python's is one in every call. */
+export function besidesInterpreters(
+  samples: Samples,
+): { measure: keyof typeof STARTS_OF_NODE; ours: number; reference: number; ratio: number }[] {
+  const node = samples.median(FLOOR, NODE);
+  const python = samples.median(FLOOR, PYTHON);
+  return (['start', 'status'] as const).map((measure) => {
+    const ours = samples.median(measure, CLI) - STARTS_OF_NODE[measure] * node;
+    const reference = samples.median(measure, REFERENCE) - python;
+    return { measure, ours, reference, ratio: Number((ours / reference).toFixed(4)) };
+  });
+}
 
 /** Each bound with the ratio that was found. */
 export function judged(samples: Samples): (Bound & { ratio: number; holds: boolean })[] {
@@ -59,6 +78,15 @@ export function comparisonTable(samples: Samples, machine: Machine, rounds: numb
     ...judged(samples).map(
       ({ measure, who, against, most, ratio, holds }) =>
         `| ${measure}: ${who} / ${against} | ${brief(ratio)} | ${most} | ${Number.isNaN(ratio) ? 'not measured' : holds ? 'holds' : 'missed'} |`,
+    ),
+    '',
+    `The command lines besides the starts of their interpreters (\`${NODE}\` twice in a start, once in a status; \`${PYTHON}\` once):`,
+    '',
+    '| | peer-jobs | reference | ratio |',
+    '| --- | ---: | ---: | ---: |',
+    ...besidesInterpreters(samples).map(
+      ({ measure, ours, reference, ratio }) =>
+        `| ${measure} | ${brief(ours)} | ${brief(reference)} | ${brief(ratio)} |`,
     ),
   ].join('\n')}\n`;
 }

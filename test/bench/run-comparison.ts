@@ -7,7 +7,7 @@ import { type Contender, onCommandLine, overMcp, taskSpooler, taskSpoolerMissing
 import { machine } from './machine.ts';
 import { openPlace } from './place.ts';
 import { comparisonPlot } from './plot.ts';
-import { comparisonTable, judged } from './report.ts';
+import { besidesInterpreters, comparisonTable, judged, NODE, PYTHON } from './report.ts';
 import { Session } from './session.ts';
 
 /** How long the reference's supervisor sleeps between two looks, by default. */
@@ -26,7 +26,7 @@ export async function runComparison({
   try {
     const options = { env: place.env, cwd: place.dir };
     const floors: Floor[] = [
-      { name: 'node -e 0', argv: [process.execPath, '-e', '0'] },
+      { name: NODE, argv: [process.execPath, '-e', '0'] },
       { name: '/bin/true', argv: ['/bin/true'] },
     ];
     contenders.push(overMcp(await Session.open(bundles.server, options), place.dir));
@@ -36,7 +36,7 @@ export async function runComparison({
     const noReference = referenceMissing();
     if (noReference === undefined) {
       contenders.push(onCommandLine('reference', commandOf('reference'), options, REFERENCE_POLL_MS));
-      floors.push({ name: 'python3 -c 0', argv: [python ?? 'python3', '-c', '0'] });
+      floors.push({ name: PYTHON, argv: [python ?? 'python3', '-c', '0'] });
     } else console.error(`without the reference: ${noReference}`);
     const noSpooler = taskSpoolerMissing();
     if (noSpooler === undefined) contenders.push(taskSpooler(place.dir, options));
@@ -49,7 +49,8 @@ export async function runComparison({
     mkdirSync(folder, { recursive: true });
     const facts = machine();
     const table = comparisonTable(samples, facts, rounds);
-    const record = { machine: facts, rounds, unit: 'ms', judged: judged(samples), samples };
+    const verdicts = { judged: judged(samples), besidesInterpreters: besidesInterpreters(samples) };
+    const record = { machine: facts, rounds, unit: 'ms', ...verdicts, samples };
     writeFileSync(join(folder, 'comparison.json'), `${JSON.stringify(record)}\n`);
     writeFileSync(join(folder, 'comparison.md'), table);
     writeFileSync(join(folder, 'comparison.svg'), comparisonPlot(samples));

@@ -123,9 +123,9 @@ async function measure(
 /** Ends every job that runs, also when the run is interrupted. */
 async function reapAll(session: Session): Promise<void> {
   for (;;) {
-    const { jobs = [] } = await session.call('list_jobs', { state: 'running', limit: 1000 }, never);
+    const { jobs = [] } = await session.callAnyway('list_jobs', { state: 'running', limit: 1000 });
     if (jobs.length === 0) return;
-    await session.call('reap_job', { jobs: jobs.map((job) => job.job_id) }, never);
+    await session.callAnyway('reap_job', { jobs: jobs.map((job) => job.job_id) });
   }
 }
 

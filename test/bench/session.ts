@@ -1,16 +1,20 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import * as z from 'zod/mini';
 import { interrupted } from './interruption.ts';
 
 /** What the measurements read of an answer; the client has checked it against the tool's own schema. */
-const answer = z.looseObject({
-  job_id: z.optional(z.string()),
-  job_dir: z.optional(z.string()),
-  state: z.optional(z.string()),
-  jobs: z.optional(z.array(z.looseObject({ job_id: z.string(), job_dir: z.string(), state: z.string() }))),
+export interface ToolAnswer {
+  readonly job_id?: string;
+  readonly job_dir?: string;
+  readonly state?: string;
+  readonly jobs?: readonly { readonly job_id: string; readonly job_dir: string; readonly state: string }[];
+}
+
+/** One promise for all calls: a signal that is given to each would keep a listener of each. */
+const givenUp = new Promise<never>((_, reject) => {
+  interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true });
 });
-export type ToolAnswer = z.infer<typeof answer>;
+givenUp.catch(() => undefined);
 
 /** A server that runs, and a client of the SDK in this very process, as a harness has them. */
 export class Session {
@@ -40,18 +44,17 @@ export class Session {
     return new Session(client, transport.pid ?? 0);
   }
 
-  /** Given up when the run is interrupted, unless `signal` says otherwise. */
-  async call(
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-    signal: AbortSignal | undefined = interrupted,
-  ): Promise<ToolAnswer> {
-    const result = await this.#client.callTool({ name, arguments: { ...args } }, undefined, {
-      timeout: 300_000,
-      ...(signal && { signal }),
-    });
+  /** Given up when the run is interrupted. */
+  call(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer> {
+    return Promise.race([this.callAnyway(name, args), givenUp]);
+  }
+
+  /** For cleaning up, which an interruption does not end. */
+  async callAnyway(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer> {
+    const options = { timeout: 300_000 };
+    const result = await this.#client.callTool({ name, arguments: { ...args } }, undefined, options);
     if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content)}`);
-    return answer.parse(result.structuredContent);
+    return result.structuredContent ?? {};
   }
 
   close(): Promise<void> {
