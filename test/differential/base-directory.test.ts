@@ -133,6 +133,15 @@ function oldRun(dir: string, ageSecs: number): void {
 
 const runsOf = (p: Play, skill = 's'): string => listDirectory(join(p.temp.base, skill)).join(' ');
 
+/** Starts jobs until the sweep is done: a start on a slow machine leaves to the next one what it has no time for. */
+async function swept(p: Play, isDone: () => boolean, skill = 's', extra = {}): Promise<void> {
+  await eventually(async () => {
+    if (isDone()) return true;
+    await p.temp.run(p.side, ['start', '--skill', skill, '--run-id', 'r', '--', ...sh('true')], { extra });
+    return false;
+  });
+}
+
 compare('sweep', [
   {
     name: 'a start removes sibling runs older than 24 h, and keeps younger ones and those of other skills',
@@ -143,12 +152,7 @@ compare('sweep', [
       oldRun(join(p.temp.base, 's', 'young'), DAY_SECS - 600);
       oldRun(join(p.temp.base, 'other', 'old'), DAY_SECS + 600);
       await p.settledJob(sh('true'));
-      // A start on a slow machine leaves to the next one what it has no time for.
-      await eventually(async () => {
-        if (!/old|ancient/.test(runsOf(p))) return true;
-        await p.temp.run(p.side, ['start', '--skill', 's', '--run-id', 'r', '--', ...sh('true')]);
-        return false;
-      }, 60_000);
+      await swept(p, () => !/old|ancient/.test(runsOf(p)));
       p.say(`runs of s: ${runsOf(p)}`);
       p.say(`runs of other: ${runsOf(p, 'other')}`);
     },
@@ -199,7 +203,7 @@ compare('sweep', [
       const { atimeMs, mtimeMs } = lstatSync(join(run, 'jobs', '20200101T000000Z-0badcafe'));
       for (const path of [join(run, 'jobs'), run]) utimesSync(path, atimeMs / 1000, mtimeMs / 1000);
       await p.settledJob(sh('true'));
-      await eventually(() => runsOf(p) === 'r');
+      await swept(p, () => runsOf(p) === 'r');
       p.say(`runs of s: ${runsOf(p)}`);
       p.say(`target ${listDirectory(target)}`);
     },
@@ -211,7 +215,7 @@ compare('sweep', [
       const extra = { CE_WORK_RUNS_ROOT: p.temp.at('work') };
       oldRun(p.temp.at('work/old'), 3 * DAY_SECS);
       await p.settledJob(sh('true'), ['--skill', 'ce-work'], { extra });
-      await eventually(() => listDirectory(p.temp.at('work')).length === 1);
+      await swept(p, () => listDirectory(p.temp.at('work')).length === 1, 'ce-work', extra);
       p.say(`runs ${listDirectory(p.temp.at('work'))}`);
     },
   },

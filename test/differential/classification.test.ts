@@ -174,8 +174,8 @@ compare('classification: the supervisor ends it', [
   ending({
     name: 'a worker that falls silent',
     word: 'timeout',
-    reason: 'no output for 1s (idle window)',
-    env: { CE_PEER_IDLE_SECS: '1' },
+    reason: 'no output for 4s (idle window)',
+    env: { CE_PEER_IDLE_SECS: '4' },
     worker: () => sh('echo one; sleep 0.3; echo two; sleep 60'),
   }),
   ending({
@@ -197,8 +197,8 @@ compare('classification: the supervisor ends it', [
     name: 'a worker that talks now and then inside its idle window',
     word: 'done',
     reason: 'worker exited 0',
-    env: { CE_PEER_IDLE_SECS: '2.5' },
-    worker: () => fixture('prints-slowly.sh', 5, 0.6),
+    env: { CE_PEER_IDLE_SECS: '5' },
+    worker: () => fixture('prints-slowly.sh', 10, 0.6),
   }),
   ending({
     name: 'a flood past the log cap',
@@ -220,17 +220,17 @@ compare('classification: the supervisor ends it', [
   ending({
     name: 'an idle worker that ignores TERM is killed after the grace',
     word: 'timeout',
-    reason: 'no output for 0.5s (idle window)',
-    env: { CE_PEER_IDLE_SECS: '0.5', CE_PEER_GRACE_SECS: '0.5' },
+    reason: 'no output for 3s (idle window)',
+    env: { CE_PEER_IDLE_SECS: '3', CE_PEER_GRACE_SECS: '0.5' },
     worker: () => fixture('ignores-term.sh'),
   }),
   ending({
     name: 'an idle worker that writes its result when it is told to go',
     word: 'timeout',
-    reason: 'no output for 0.7s (idle window)',
+    reason: 'no output for 3s (idle window)',
     result: 'result',
     resultCode: 3,
-    env: { CE_PEER_IDLE_SECS: '0.7' },
+    env: { CE_PEER_IDLE_SECS: '3' },
     // Whether its shell still says `Terminated` is chance.
     log: false,
     worker: (p) => fixture('finishes-on-term.sh', p.temp.at('result'), 'too late'),
@@ -238,8 +238,8 @@ compare('classification: the supervisor ends it', [
   ending({
     name: 'an idle worker that has stopped itself',
     word: 'timeout',
-    reason: 'no output for 0.7s (idle window)',
-    env: { CE_PEER_IDLE_SECS: '0.7', CE_PEER_GRACE_SECS: '0.3' },
+    reason: 'no output for 5s (idle window)',
+    env: { CE_PEER_IDLE_SECS: '5', CE_PEER_GRACE_SECS: '0.3' },
     worker: () => fixture('stopped-by-sigstop.py'),
   }),
   {
@@ -257,7 +257,8 @@ compare('classification: the supervisor ends it', [
     shows: ['status <job 1> → 0 "timeout\\n"'],
     async play(p) {
       const job = await p.readyJob(fixture('two-hundred-children.sh', 'ignore-term'), [], {
-        extra: { CE_PEER_IDLE_SECS: '1.5', CE_PEER_GRACE_SECS: '0.3' },
+        // Before it says that it is ready it is silent, and a slow box takes a while for two hundred.
+        extra: { CE_PEER_IDLE_SECS: '10', CE_PEER_GRACE_SECS: '0.3' },
       });
       for (const pid of await p.ready(job)) p.temp.ledger.register(pid, 'one of two hundred');
       await p.settled(job);

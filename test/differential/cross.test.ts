@@ -37,7 +37,7 @@ async function start(
 }
 
 const ready = (job: Job) => eventually(() => readReady(job.dir));
-const settled = (job: Job) => eventually(() => readStatus(job.dir), 20_000);
+const settled = (job: Job) => eventually(() => readStatus(job.dir));
 
 /** What a call printed and its exit code, in one line. */
 async function ask(temp: TempBase, side: SideName, ...args: string[]): Promise<string> {
@@ -127,6 +127,8 @@ describe.skipIf(unavailable).each(ways)(
       expect(await ask(temp, other, 'reap', job.id)).toBe('0 ""');
       expect(await settled(job)).toBe('timeout');
       expect(readReason(job.dir)).toBe('reaped on request before completion');
+      // With us they are gone before the record is there; the reference only sees to it that they will be.
+      if (starter === 'reference') await eventually(() => pids.filter(isAlive).length === 0);
       expect(pids.filter(isAlive)).toEqual([]);
       expect(await ask(temp, starter, 'status', job.id)).toBe('0 "timeout\\n"');
     });
@@ -229,8 +231,11 @@ describe.skipIf(unavailable).each(ways)(
       const then = Date.now() / 1000 - 2 * 24 * 3600;
       for (const name of readdirSync(job.dir)) utimesSync(join(job.dir, name), then, then);
       for (const path of [job.dir, dirname(job.dir), dirname(dirname(job.dir))]) utimesSync(path, then, then);
-      await start(temp, other, sh('true')).then(settled);
-      await eventually(() => jobDirsBelow(temp.root).every((dir) => dir !== job.dir));
+      // A start on a slow machine leaves to the next one what it has no time for.
+      await eventually(async () => {
+        await start(temp, other, sh('true')).then(settled);
+        return jobDirsBelow(temp.root).every((dir) => dir !== job.dir);
+      });
     });
 
     test('a job started from inside it by the other is spared when it is reaped', async ({ temp }) => {

@@ -36,10 +36,10 @@ const DAY_SECS = 24 * 3600;
 const withResult = (p: Play): Promise<Job> =>
   p.settledJob(fixture('writes-result.sh', 'result', 'the result', 0), ['--result-path', 'result']);
 
-/** A call that may never end. */
+/** A call that may never end. We must not, however slow the machine is; the reference does. */
 async function maybeHangs(p: Play, ...args: string[]): Promise<void> {
   try {
-    await p.cliWith({ timeoutMs: 4_000 }, ...args);
+    await p.cliWith({ timeoutMs: p.side === 'reference' ? 4_000 : 60_000 }, ...args);
   } catch (error) {
     if (!(error instanceof CliTimeout)) throw error;
     p.say(`${args.map((arg) => p.normal(arg)).join(' ')} → hangs`);
@@ -377,8 +377,8 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     why: 'what it writes from then on is growth',
     contract: '§4: truncation of out.log resets the growth baseline',
     async play(p) {
-      const job = await p.settledJob(fixture('truncates-log.py', 5000, 12, 0.3), [], {
-        extra: { CE_PEER_IDLE_SECS: '2' },
+      const job = await p.settledJob(fixture('truncates-log.py', 5000, 24, 0.3), [], {
+        extra: { CE_PEER_IDLE_SECS: '4' },
       });
       p.say(`settled ${readStatus(job.dir)}`);
     },
@@ -419,7 +419,8 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     why: 'its exit was there first, and tells more',
     contract: '§4: an exit is classified when it happens, not at the next poll',
     async play(p) {
-      const job = await p.start(sh('sleep 0.5; exit 3'), [], { extra: { CE_PEER_POLL_SECS: '30' } });
+      // Long enough that the first look of the reference is over.
+      const job = await p.start(sh('sleep 2; exit 3'), [], { extra: { CE_PEER_POLL_SECS: '30' } });
       const worker = readPids(job.dir)?.worker_pid ?? 0;
       await eventually(() => !isAlive(worker));
       await p.cli('reap', job.id);
@@ -458,7 +459,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
       await eventually(() => !isAlive(worker));
       await p.cli('status', job.id);
       await p.cli('wait', '--max-secs', '0.5', job.id);
-      const finished = await p.readyJob(sh('echo "ready $$"; printf x > result; exec sleep 60'), [
+      const finished = await p.readyJob(sh('printf x > result; echo "ready $$"; exec sleep 60'), [
         '--result-path',
         'result',
       ]);

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
+import { isAtRest } from '../support/jobs.ts';
 import { type Argv, oursIsReference, type SideName } from '../support/programs.ts';
 import {
   jobDirsBelow,
@@ -142,15 +143,18 @@ export class Play {
     return job;
   }
 
-  /** The job's word, once whoever wrote it has tidied up as well: that comes after the news. */
+  /** The job's word, once whoever wrote it has tidied up and ended as well: that comes after the news. */
   settled(job: Job): Promise<TerminalWord> {
-    const isTidy = (): boolean => !this.filesOf(job).some((name) => name.startsWith('.tmp-'));
-    return eventually(() => (isTidy() ? readStatus(job.dir) : undefined), 20_000);
+    // The word first: what is tidy before it is there need not be tidy after.
+    return eventually(() => {
+      const word = readStatus(job.dir);
+      return word !== undefined && isAtRest(job.dir) && word;
+    });
   }
 
   /** Waits for the worker's `ready` line and gives the pids in it. */
   async ready(job: Job): Promise<[number, ...number[]]> {
-    return eventually(() => readReady(job.dir), 20_000);
+    return eventually(() => readReady(job.dir));
   }
 
   say(line: string): void {

@@ -175,7 +175,7 @@ compare('start', [
     shows: ['status <job 1> → 0 "running\\n"'],
     async play(p) {
       // A pipe left open would keep the call from ending before its timeout.
-      const job = await p.start(fixture('ignores-term.sh'), [], { timeoutMs: 10_000 });
+      const job = await p.start(fixture('ignores-term.sh'), [], { timeoutMs: 45_000 });
       await p.ready(job);
       await p.cli('status', job.id);
       p.record(job);

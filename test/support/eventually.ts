@@ -9,7 +9,7 @@ const POLL_MS = 20;
  */
 export async function eventually<T>(
   probe: () => T | Promise<T>,
-  deadlineMs = 30_000,
+  deadlineMs = 60_000,
 ): Promise<Exclude<Awaited<T>, null | undefined | false | 0 | ''>> {
   const endMs = performance.now() + deadlineMs;
   let last = '';

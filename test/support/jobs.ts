@@ -3,15 +3,17 @@ import { basename } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import { killAs } from './ledger.ts';
-import { identityOf, isAliveAs } from './proc.ts';
+import { identityOf, isAlive, isAliveAs } from './proc.ts';
 import type { Argv, SideName } from './programs.ts';
 import {
   type JobPids,
   jobDirsBelow,
+  listDirectory,
   readJobFile,
   readPids,
   readReady,
   readStatus,
+  readSupervisor,
   type TerminalWord,
 } from './read-job.ts';
 import type { CliRun } from './run-cli.ts';
@@ -57,6 +59,20 @@ export const ready = (job: Job): Promise<[number, ...number[]]> =>
 /** The terminal word, from the disk alone: nobody is asked, so nobody settles the job for the question's sake. */
 export const settled = (job: Job, deadlineMs = 60_000): Promise<TerminalWord> =>
   eventually(() => readStatus(job.dir), deadlineMs);
+
+/** Whether whoever wrote the record has tidied up and ended: both come after the news of it. */
+export function isAtRest(jobDir: string): boolean {
+  const supervisor = readSupervisor(jobDir);
+  const litter = listDirectory(jobDir).filter((name) => /^\.(tmp|reserve|lease|launch)-/.test(name));
+  return litter.length === 0 && (supervisor === undefined || !isAlive(supervisor));
+}
+
+/** The terminal word, once nobody changes anything in the directory any more. For whoever looks at all of that. */
+export async function atRest(job: Job): Promise<TerminalWord> {
+  const word = await settled(job);
+  await eventually(() => isAtRest(job.dir));
+  return word;
+}
 
 /** What a call printed, and its exit code, in one line: `0 "done\n"`. */
 export async function ask(temp: TempBase, ...args: string[]): Promise<string> {

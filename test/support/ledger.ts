@@ -19,8 +19,8 @@ import {
 import { jobDirsBelow, readPids, readStatus } from './read-job.ts';
 
 const JOB_ID_VARIABLE = 'CE_PEER_JOB_ID';
-/** A supervisor may take this long to be gone after it has published. */
-const LEAVE_MS = 15_000;
+/** A supervisor may take this long to be gone after it has published, on a box with many times its work. */
+const LEAVE_MS = 60_000;
 
 interface Process {
   readonly pid: number;

@@ -52,6 +52,16 @@ export function readMeta(jobDir: string): JobMeta {
   return metaSchema.parse(parseJsonOfPython(readJobFile(jobDir, 'meta.json') ?? ''));
 }
 
+/** The supervisor that is on record, also of a job without a worker. */
+export function readSupervisor(jobDir: string): number | undefined {
+  try {
+    const record = JSON.parse(readJobFile(jobDir, 'pid') ?? '');
+    return z.object({ supervisor_pid: z.int() }).safeParse(record.there ?? record).data?.supervisor_pid;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The whole `pid` record: undefined while it is not there, is torn, or names no worker (none could be launched). On a
  * cluster, the numbers are those of a node, and stand under \`there\`; every node of a test's cluster is this machine.

@@ -61,7 +61,7 @@ export class Terminal {
   }
 
   /** What is seen, once it is what was waited for. */
-  async shows(what: RegExp | string, deadlineMs = 30_000): Promise<string> {
+  async shows(what: RegExp | string, deadlineMs = 60_000): Promise<string> {
     return eventually(() => {
       const text = this.text();
       return (typeof what === 'string' ? text.includes(what) : what.test(text)) && text;
