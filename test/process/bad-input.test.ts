@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { ask, settled, start } from '../support/jobs.ts';
+import { ask, atRest, settled, start } from '../support/jobs.ts';
 import { sh } from '../support/programs.ts';
 import { jobDirsBelow, listDirectory, readMeta } from '../support/read-job.ts';
 import type { CliRun } from '../support/run-cli.ts';
@@ -231,7 +231,7 @@ const REFS = [
 describe.concurrent('a reference that names no job is unknown to', () => {
   test.for(['status', 'wait', 'result', 'reap', 'log'])('%s', async (command, { temp }) => {
     const job = await start(temp, sh('true'));
-    await settled(job);
+    await atRest(job);
     const before = snapshotOf(job.dir);
     for (const ref of REFS) {
       const run = await temp.run('ours', [command, ref]);

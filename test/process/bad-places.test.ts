@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { ask, BRISK, gone, jobsBelow, kill, pidsOf, ready, settled, start } from '../support/jobs.ts';
+import { ask, atRest, BRISK, gone, jobsBelow, kill, pidsOf, ready, settled, start } from '../support/jobs.ts';
 import { sh } from '../support/programs.ts';
 import { jobDirsBelow, listDirectory, modeOf, readStatus } from '../support/read-job.ts';
 import { snapshotOf } from '../support/snapshot.ts';
@@ -162,7 +162,7 @@ describe.skipIf(!isRoot)('a disk without room', () => {
       for (let attempt = 0; attempt < 25; attempt += 1) {
         const [out, filler] = [temp.at(`out-${attempt}`), join(temp.base, 's/filler')];
         const job = await start(temp, sh(GREEDY, out, filler), { flags: ['--result-path', out] });
-        expect(`${attempt} ${await settled(job)}`).toBe(`${attempt} done`);
+        expect(`${attempt} ${await atRest(job)}`).toBe(`${attempt} done`);
         expect(await ask(temp, 'result', job.id)).toBe('0 "x"');
         execFileSync('rm', ['-r', filler, job.dir]);
       }
@@ -197,7 +197,7 @@ describe.skipIf(!isRoot)('a disk without room', () => {
     temp,
   }) => {
     await onTinyDisk(temp, '128k', async () => {
-      const job = await start(temp, sh('echo "ready $$"; printf x > out; exec sleep 60'), {
+      const job = await start(temp, sh('printf x > out; echo "ready $$"; exec sleep 60'), {
         flags: ['--result-path', temp.at('out')],
       });
       await ready(job);
@@ -230,7 +230,7 @@ describe.skipIf(!isRoot)('a disk without room', () => {
   const ATTEMPTS = Number(process.env.PEER_JOBS_FULL_DISK_ATTEMPTS ?? 15);
 
   test(`${ATTEMPTS} starts on a disk that fills up: each runs to a true outcome or fails cleanly, and with room again all is readable and sweepable`, {
-    timeout: 180_000 + ATTEMPTS * 10_000,
+    timeout: 300_000 + ATTEMPTS * 10_000,
   }, async ({ temp }) => {
     await onTinyDisk(temp, '256k', async () => {
       const started: string[] = [];

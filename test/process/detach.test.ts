@@ -165,7 +165,7 @@ describe('what a supervisor and its worker have of their caller', () => {
   test('is no pipe: the output of start ends with start', async ({ temp }) => {
     // `run` fails unless every pipe of the command is closed when it has ended.
     const run = await temp.run('ours', ['start', '--skill', 's', '--run-id', 'r', '--', 'sleep', '60'], {
-      timeoutMs: 15_000,
+      timeoutMs: 45_000,
     });
     const job = jobNamed(temp, run.stdout.toString().trim());
     await ask(temp, 'reap', job.id);

@@ -14,6 +14,7 @@ import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import {
   ask,
+  atRest,
   BRISK,
   gone,
   type Job,
@@ -41,17 +42,27 @@ async function timed(part: () => Promise<unknown>): Promise<number> {
   return performance.now() - before;
 }
 
-/** Answers in less than a second when the machine is idle; what it may take on a loaded one is counted against a call that opens nothing. */
+/**
+ * Answers in less than a second when the machine is idle; what it may take on a loaded one is counted against a call that
+ * opens nothing. Once may be late by chance; what waits for something always is.
+ */
 async function promptly(
   temp: TempBase,
   args: readonly string[],
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  floorMs ??= await timed(() => temp.run('ours', ['--version']));
-  const begun = performance.now();
-  const run = await temp.run('ours', args);
-  expect(performance.now() - begun).toBeLessThan(1000 + 8 * floorMs);
-  expect(run.stderr).not.toMatch(/\n\s+at |internal error/);
-  return { code: run.code, stdout: run.stdout.toString(), stderr: run.stderr };
+  for (const late: string[] = []; ; floorMs = undefined) {
+    floorMs ??= await timed(() => temp.run('ours', ['--version']));
+    const begun = performance.now();
+    const run = await temp.run('ours', args);
+    const tookMs = performance.now() - begun;
+    if (tookMs >= 1000 + 8 * floorMs) {
+      late.push(`${tookMs} ms, against ${floorMs}`);
+      expect(late.length, late.join('; ')).toBeLessThan(3);
+      continue;
+    }
+    expect(run.stderr).not.toMatch(/\n\s+at |internal error/);
+    return { code: run.code, stdout: run.stdout.toString(), stderr: run.stderr };
+  }
 }
 
 interface Plant {
@@ -116,7 +127,8 @@ describe.each(plants)('$what', ({ plant, root }) => {
     'in place of the status makes the job unreadable, and hangs nobody',
     async ({ temp }) => {
       const job = await start(temp, sh('true'));
-      expect(await settled(job)).toBe('done');
+      // With a supervisor that is still there, a reap would put the record right.
+      expect(await atRest(job)).toBe('done');
       rmSync(join(job.dir, 'status'));
       plant(join(job.dir, 'status'), temp);
       expect(await promptly(temp, ['status', job.id])).toMatchObject({ code: 0, stdout: 'unreadable\n' });
@@ -164,7 +176,7 @@ describe.concurrent.each(worst)('$what', ({ plant }) => {
     const reaped = await temp.run('ours', ['reap', job.id], { extra: BRISK });
     expect(reaped.stderr).not.toMatch(/\n\s+at |internal error/);
     expect([0, 1, 4]).toContain(reaped.code);
-    await gone([...members, supervisor_pid], 20_000);
+    await gone([...members, supervisor_pid]);
   });
 });
 
@@ -212,7 +224,7 @@ describe('a job directory', () => {
     const members = await ready(job);
     const { supervisor_pid } = pidsOf(job);
     rmSync(job.dir, { recursive: true });
-    await gone([...members, supervisor_pid], 20_000);
+    await gone([...members, supervisor_pid]);
     expect(await promptly(temp, ['status', job.id])).toMatchObject({ code: 1, stdout: '' });
   });
 
@@ -221,7 +233,7 @@ describe('a job directory', () => {
     const members = await ready(job);
     const { supervisor_pid } = pidsOf(job);
     rmSync(join(temp.base, 's'), { recursive: true });
-    await gone([...members, supervisor_pid], 20_000);
+    await gone([...members, supervisor_pid]);
   });
 
   test('that is replaced by another one under a running job: the same, and the other one stays as it is', async ({
@@ -232,7 +244,7 @@ describe('a job directory', () => {
     const { supervisor_pid } = pidsOf(job);
     rmSync(job.dir, { recursive: true });
     mkdirSync(job.dir, { mode: 0o700 });
-    await gone([...members, supervisor_pid], 20_000);
+    await gone([...members, supervisor_pid]);
     expect(existsSync(join(job.dir, 'status'))).toBe(false);
   });
 
@@ -247,7 +259,7 @@ describe('a job directory', () => {
         const { worker_pid } = pidsOf(job);
         await killSupervisor(job);
         await kill(worker_pid);
-        remount('ro');
+        await remount('ro');
         expect(await ask(temp, 'status', job.id)).toBe('0 "done\\n"');
         expect(await ask(temp, 'wait', '--max-secs', '20', job.id)).toBe('0 "done\\n"');
         expect(await ask(temp, 'result', job.id)).toBe('0 "x\\n"');
@@ -255,7 +267,7 @@ describe('a job directory', () => {
         const run = await temp.run('ours', ['start', '--skill', 's', '--run-id', 'r', '--', 'true']);
         expect(run.code).toBe(1);
         expect(run.stderr).toMatch(/^peer-jobs: .*\n$/);
-        remount('rw');
+        await remount('rw');
         await ask(temp, 'status', job.id);
         expect(readStatus(job.dir)).toBe('done');
       });

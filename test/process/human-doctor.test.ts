@@ -12,7 +12,9 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { eventsFinding, nodeFinding } from '../../runner-core/operations/doctor/machine.ts';
-import { ask, gone, kill, killSupervisor, pidsOf, settled, start } from '../support/jobs.ts';
+import { eventually } from '../support/eventually.ts';
+import { ask, atRest, gone, kill, killSupervisor, pidsOf, start } from '../support/jobs.ts';
+import { readStat } from '../support/proc.ts';
 import { commandOf, repoRoot, sh } from '../support/programs.ts';
 import { cleanEnv, runProgram } from '../support/run-cli.ts';
 import { snapshotOf } from '../support/snapshot.ts';
@@ -47,7 +49,7 @@ async function examine(temp: TempBase, extra: Record<string, string> = {}) {
 
 test('doctor of a machine where all is well says so, and changes nothing', async ({ temp }) => {
   const job = await start(temp, sh('true'));
-  await settled(job);
+  await atRest(job);
   const before = snapshotOf(temp.base);
   const { healthy, findings, of } = await examine(temp);
   expect(healthy).toBe(true);
@@ -225,7 +227,7 @@ describe('names the cure where', () => {
 
   test('a status is torn', async ({ temp }) => {
     const job = await start(temp, sh('true'));
-    await settled(job);
+    await atRest(job);
     writeFileSync(join(job.dir, 'status'), '');
     const { of } = await examine(temp);
     expect(of('unreadable job', 'problem').remedy).toContain(`peer-jobs reap ${job.dir}`);
@@ -237,7 +239,7 @@ describe('names the cure where', () => {
   test('jobs never started, are old, or were half removed', async ({ temp }) => {
     await temp.run('ours', ['start', '--skill', 's', '--run-id', 'r', '--', '/no/such/program']);
     const job = await start(temp, sh('true'));
-    await settled(job);
+    await atRest(job);
     for (const name of readdirSync(job.dir)) utimesSync(join(job.dir, name), 1_600_000_000, 1_600_000_000);
     const { of } = await examine(temp);
     expect(of('never started', 'note').remedy).toContain('prune --state never-started');
@@ -273,6 +275,7 @@ test('of a job whose supervisor is stopped says that no window holds, and how it
   const job = await start(temp, sh('exec sleep 60'));
   const { supervisor_pid } = pidsOf(job);
   process.kill(supervisor_pid, 'SIGSTOP');
+  await eventually(() => readStat(supervisor_pid)?.state === 'T');
   const found = (await examine(temp)).of('stopped supervisor', 'problem');
   expect(found.detail).toContain(`${job.id} runs and its supervisor is stopped`);
   expect(found.remedy).toContain(`kill -CONT ${supervisor_pid} `);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { ask, gone, jobNamed, ready, settled, start } from '../support/jobs.ts';
+import { ask, atRest, gone, jobNamed, ready, settled, start } from '../support/jobs.ts';
 import { readStat } from '../support/proc.ts';
 import { engineUnderTest, fixture, sh } from '../support/programs.ts';
 import {
@@ -65,7 +65,7 @@ test('meta.json tells what was asked for, and holds no value of the environment'
     cwd: temp.scratch,
   });
   expect(Math.abs(Date.parse(meta.started_at) - Date.now())).toBeLessThan(60_000);
-  await settled(job);
+  await atRest(job);
   for (const name of listDirectory(job.dir)) {
     expect(readFileSync(join(job.dir, name), 'utf8')).not.toContain('hunter2-from-environment');
   }
@@ -127,7 +127,7 @@ test('wait returns soon after the job has ended, not at its next poll', async ({
   temp.file('go', '');
   const before = performance.now();
   expect(await waiting).toBe('0 "done\\n"');
-  expect(performance.now() - before).toBeLessThan(10_000);
+  expect(performance.now() - before).toBeLessThan(25_000);
 });
 
 test('wait gives up after its budget, and the job runs on', async ({ temp }) => {
@@ -136,7 +136,8 @@ test('wait gives up after its budget, and the job runs on', async ({ temp }) => 
   expect(await ask(temp, 'wait', '--max-secs', '0.3', job.id)).toBe('0 "running\\n"');
   expect(performance.now() - before).toBeGreaterThan(300);
   const { worker_pid } = await eventually(() => readPids(job.dir));
-  expect(readStat(worker_pid)?.state).toBe('S');
+  // It may just be on its way into sleep(1).
+  await eventually(() => readStat(worker_pid)?.state === 'S');
   await ask(temp, 'reap', job.id);
 });
 

@@ -2,10 +2,10 @@ import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { jobNamed, jobsBelow, pidsOf, ready } from '../support/jobs.ts';
+import { jobNamed, jobsBelow, ready } from '../support/jobs.ts';
 import { isAlive } from '../support/proc.ts';
 import { commandOf, repoRoot, sh } from '../support/programs.ts';
-import { readReason, readStatus } from '../support/read-job.ts';
+import { readPids, readReason, readStatus } from '../support/read-job.ts';
 import { runProgram } from '../support/run-cli.ts';
 import { test } from '../support/temp-base.ts';
 
@@ -39,7 +39,8 @@ test('a supervisor that never acknowledges is ended with its worker, and the sta
   const id = await eventually(() => jobsBelow(temp.base)[0]?.id, BUDGET_MS);
   const job = jobNamed(temp, id);
   const members = await ready(job);
-  const { supervisor_pid } = pidsOf(job);
+  // Its worker may be faster than the record of it.
+  const { supervisor_pid } = await eventually(() => readPids(job.dir));
   const { code, stdout, stderr } = await starting;
   expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/detach failed for job .*did not acknowledge; nothing runs/);

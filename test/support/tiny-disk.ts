@@ -11,19 +11,23 @@ import type { TempBase } from './temp-base.ts';
 export async function onTinyDisk(
   temp: TempBase,
   size: string,
-  part: (remount: (mode: 'ro' | 'rw') => void) => Promise<void>,
+  part: (remount: (mode: 'ro' | 'rw') => Promise<unknown>) => Promise<void>,
 ): Promise<void> {
   mkdirSync(temp.base, { mode: 0o700 });
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs', temp.base]);
   try {
-    await part((mode) => execFileSync('mount', ['-o', `remount,${mode}`, temp.base]));
+    await part((mode) => patiently('mount', '-o', `remount,${mode}`, temp.base));
     await eventually(() => temp.ledger.living().length === 0);
   } finally {
     await temp.ledger.endAll();
-    // The last thread of a process that was just killed may hold the disk for a moment longer than it can be seen.
-    await eventually(() => {
-      execFileSync('umount', [temp.base]);
-      return true;
-    }, 60_000);
+    await patiently('umount', temp.base);
   }
+}
+
+/** The last thread of a process that was just killed may hold the disk for a moment longer than it can be seen. */
+function patiently(program: string, ...args: readonly string[]): Promise<unknown> {
+  return eventually(() => {
+    execFileSync(program, args, { stdio: 'pipe' });
+    return true;
+  });
 }
