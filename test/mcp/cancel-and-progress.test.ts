@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { openFilesOf } from '../support/proc.ts';
 import { test } from '../support/temp-base.ts';
-import { RawServer } from './raw-server.ts';
+import { type Message, RawServer } from './raw-server.ts';
 import { Session } from './session.ts';
 
 describe('progress', () => {
@@ -13,15 +13,22 @@ describe('progress', () => {
     await server.initialize();
     const id = server.call(
       'start_job',
-      { argv: ['sh', '-c', 'echo half way; sleep 2.5'], label: 'build', wait_secs: 30 },
+      {
+        argv: ['sh', '-c', 'echo half way; while [ ! -e go ]; do sleep 0.05; done'],
+        label: 'build',
+        wait_secs: 30,
+      },
       77,
     );
+    const told = (): Message[] =>
+      server.messages.filter((message) => message.method === 'notifications/progress');
+    await eventually(() => told().length >= 2);
+    temp.file('go', '');
     await server.answer(id);
     server.child.stdin.end();
     await server.exited;
     const at = server.messages.findIndex((message) => message.id === id);
-    const progress = server.messages.filter((message) => message.method === 'notifications/progress');
-    expect(progress.length).toBeGreaterThanOrEqual(2);
+    const progress = told();
     expect(server.messages.slice(at + 1).filter((message) => message.method !== undefined)).toEqual([]);
     expect(progress.every((message) => message.params?.progressToken === 77)).toBe(true);
     const values = progress.map((message) => Number(message.params?.progress));
@@ -41,13 +48,16 @@ describe('progress', () => {
   test('of several jobs counts the settled ones', async ({ temp }) => {
     const session = await Session.open(temp);
     const quick = await session.start('sleep 0.3');
-    const slow = await session.start('sleep 3', { label: 'slow' });
+    const slow = await session.start('while [ ! -e go ]; do sleep 0.05; done', { label: 'slow' });
     const messages: string[] = [];
-    await session.call(
+    const waiting = session.call(
       'wait_jobs',
       { jobs: [quick.job_id, slow.job_id], max_secs: 30 },
       { onprogress: ({ message }) => messages.push(String(message)) },
     );
+    await eventually(() => messages.at(-1)?.startsWith('1 of 2'));
+    temp.file('go', '');
+    await waiting;
     expect(messages.at(-1)).toMatch(/^1 of 2 settled; slow running \d+ s$/);
     await session.close();
   });
@@ -58,8 +68,8 @@ describe('cancelling a wait', () => {
     const server = new RawServer(temp);
     await server.initialize();
     const jobDir = await server.start('sleep 60');
-    // Watches of an earlier wait are gone again.
-    await server.answer(server.call('wait_jobs', { jobs: [jobDir], max_secs: 0 }));
+    // Watches of an earlier wait are gone again, and the supervisor for the next start is there.
+    await server.answer(server.call('wait_jobs', { jobs: [jobDir], max_secs: 1 }));
     const before = openFilesOf(server.pid).size;
     const ids = Array.from({ length: 20 }, () => server.call('wait_jobs', { jobs: [jobDir], max_secs: 40 }));
     await server.answer(server.request('ping'));

@@ -44,7 +44,7 @@ describe(`the Inspector (${inspector.split('/').at(-1)}) without a browser`, () 
   test('starts a job, waits on it from another server, and reads its result and its log', async ({
     temp,
   }) => {
-    const script = 'echo working; sleep 1; echo found > out.txt';
+    const script = 'echo working; sleep 3; echo found > out.txt';
     const started = await call(temp, 'start_job', { argv: ['sh', '-c', script], result_path: 'out.txt' });
     expect(started.data).toMatchObject({ state: 'running' });
     const job = String(started.data.job_id);

@@ -155,7 +155,7 @@ describe('a log', () => {
       wait_secs: 30,
     });
     expect(end.data).toMatchObject({ text: '', state: 'done' });
-    expect(performance.now() - startedMs).toBeLessThan(5000);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
     await session.close();
   });
 

@@ -24,6 +24,9 @@ export class RawServer {
   /** Lines on stdout that are no JSON-RPC message. */
   readonly strays: string[] = [];
   stderr = '';
+  /** From its start to its first answer. */
+  readyMs = 0;
+  readonly #startedMs = performance.now();
   #rest = '';
   #nextId = 1;
 
@@ -81,16 +84,16 @@ export class RawServer {
     });
   }
 
-  answer(id: number, deadlineMs = 20_000): Promise<Message> {
-    return eventually(
-      () => this.messages.find((candidate) => candidate.id === id && candidate.method === undefined),
-      deadlineMs,
+  answer(id: number): Promise<Message> {
+    return eventually(() =>
+      this.messages.find((candidate) => candidate.id === id && candidate.method === undefined),
     );
   }
 
   async initialize(name = 'raw'): Promise<void> {
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version: '1' } };
     await this.answer(this.request('initialize', params));
+    this.readyMs = performance.now() - this.#startedMs;
     this.notify('notifications/initialized');
   }
 

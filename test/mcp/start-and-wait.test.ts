@@ -99,7 +99,7 @@ describe('waiting', () => {
   }) => {
     const session = await Session.open(temp);
     const job = await session.start('echo "step 1"; printf "step 2 50%%\\rstep 2 75%%"; sleep 60');
-    const { data } = await session.call('wait_jobs', { jobs: [job.job_id], max_secs: 1 });
+    const { data } = await session.call('wait_jobs', { jobs: [job.job_id], max_secs: 3 });
     const [row] = data.jobs ?? [];
     expect(row).toMatchObject({ state: 'running', last_line: 'step 2 75%' });
     expect(row?.elapsed_secs).toBeGreaterThan(0.5);
@@ -171,7 +171,7 @@ describe('how long a wait may last', () => {
     const startedMs = performance.now();
     const job = await session.start('sleep 60', { wait_secs: 600 });
     expect(job.state).toBe('running');
-    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    expect(performance.now() - startedMs).toBeLessThan(30_000);
     const [row] = await session.wait([job.job_id]);
     expect(row?.state).toBe('running');
     await session.call('reap_job', { jobs: [job.job_id] });
