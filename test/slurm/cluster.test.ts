@@ -51,7 +51,7 @@ onSlurm('the cluster', () => {
     await cluster.stopController();
     temp.file('go', '');
     await cluster.startController();
-    await eventually(async () => (await stateOf(cluster, id)) === 'COMPLETED', 30_000);
+    await eventually(async () => (await stateOf(cluster, id)) === 'COMPLETED');
   });
 
   test('holds jobs back while it is full, or a node is drained', async ({ cluster, temp, free }) => {

@@ -13,7 +13,7 @@ const worker = sh('echo "ready $$"; while [ ! -e go ]; do sleep 0.05; done; echo
 const startWords = ['start', '--skill', 's', '--run-id', 'r', '--engine', 'slurm', '--', 'touch', 'started'];
 
 onSlurm('a controller that is gone for half a minute', () => {
-  test('ends no job and no wait, and keeps nobody from reaping', { timeout: 120_000 }, async ({
+  test('ends no job and no wait, and keeps nobody from reaping', { timeout: 300_000 }, async ({
     cluster,
     temp,
   }) => {
@@ -42,23 +42,20 @@ onSlurm('a controller that is gone for half a minute', () => {
     expect(refused.code).toBe(1);
     expect(jobsBelow(temp.base).length).toBe(3);
 
-    await eventually(() => performance.now() - downMs > 30_000, 40_000);
+    await eventually(() => performance.now() - downMs > 30_000);
     await eventually(async () => {
       expect(await rowOf(temp, dead)).toMatchObject({
         state: 'running',
         engine: { detail: expect.stringMatching(/Slurm cannot be asked/) },
       });
       return true;
-    }, 20_000);
+    });
     await cluster.startController();
     temp.file('go', '');
     expect(told(await waiting)).toBe('0 "done\\n"');
     expect(await waitingOverMcp).toMatchObject([{ state: 'done' }]);
     expect(endOf(done)).toMatchObject({ by: 'supervisor' });
-    await eventually(
-      async () => (await ask(temp, 'status', dead.id)) === '0 "died-without-result\\n"',
-      40_000,
-    );
+    await eventually(async () => (await ask(temp, 'status', dead.id)) === '0 "died-without-result\\n"');
     await session.close();
     // What watches an ended job may go on telling the controller for minutes.
     await temp.ledger.endAll();

@@ -36,7 +36,7 @@ onSlurm('a number that is another job’s', () => {
     expect(readLog(asked.dir)).toBe('ran\n');
     expect(await state()).toBe('RUNNING');
     await cluster.slurm('scancel', bystander);
-    await eventually(async () => (await stateThere(cluster, reaped)) !== 'PENDING', 30_000);
+    await eventually(async () => (await stateThere(cluster, reaped)) !== 'PENDING');
     expect(readLog(reaped.dir)).toBe('');
   });
 });

@@ -21,7 +21,7 @@ const test = clusterTest();
 /** What is queued again waits two minutes by itself. */
 async function comesAgain(cluster: Cluster, number: string): Promise<void> {
   const state = async () => (await cluster.jobs()).find(({ id }) => id === number)?.state;
-  await eventually(async () => (await state()) === 'PENDING', 30_000);
+  await eventually(async () => (await state()) === 'PENDING');
   await cluster.slurm('scontrol', 'update', `jobid=${number}`, 'starttime=now');
 }
 

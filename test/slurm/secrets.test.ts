@@ -1,5 +1,5 @@
 /** What a job is given arrives unchanged, and is told to nobody else. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -34,18 +34,26 @@ const ADDED = /^(SLURM|SLURMD)_|^(CE_PEER_JOB_ID|ENVIRONMENT|HOSTNAME|TMPDIR|LC_
 
 /** Everything below a directory that holds one of the words, in its name or its bytes. */
 function mentions(root: string, words: readonly string[]): string[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    const path = join(entry.parentPath, entry.name);
+  return entriesOf(root).flatMap((entry) => {
+    const path = join(root, entry.name);
     let bytes: Buffer | undefined;
     try {
       bytes = entry.isFile() ? readFileSync(path) : undefined;
     } catch {
       // gone since it was listed
     }
-    return words
-      .filter((word) => path.includes(word) || bytes?.includes(word))
-      .map((word) => `${path}: ${word}`);
+    const own = words.filter((word) => path.includes(word) || bytes?.includes(word));
+    return [...own.map((word) => `${path}: ${word}`), ...(entry.isDirectory() ? mentions(path, words) : [])];
   });
+}
+
+/** None of a directory that is gone since it was listed: Slurm removes what it had for a job that has ended. */
+function entriesOf(dir: string): Dirent[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 /** Everything that Slurm's own commands tell of a job. */
@@ -165,10 +173,7 @@ onSlurm('a job on Slurm', () => {
     await ask(temp, 'reap', reaped.id);
     const cancelled = await startThere(temp, sh('true'), options);
     await cluster.slurm('scancel', await numberOf(cancelled));
-    await eventually(
-      async () => (await ask(temp, 'status', cancelled.id)) === '0 "died-without-result\\n"',
-      20_000,
-    );
+    await eventually(async () => (await ask(temp, 'status', cancelled.id)) === '0 "died-without-result\\n"');
     const refused = await temp.run('ours', [
       ...['start', '--skill', 's', '--run-id', 'r', '--engine', 'slurm', '--partition', 'nowhere', '--env'],
       ...[`OF_A_FLAG=${VARIABLE}`, '--', 'true'],

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { ask, type Job, jobNamed, jobsBelow, ready, settled } from '../support/jobs.ts';
+import { readStat } from '../support/proc.ts';
 import { commandOf, sh } from '../support/programs.ts';
 import { listDirectory, readPids, readStatus } from '../support/read-job.ts';
 import type { Cluster } from '../support/slurm-cluster.ts';
@@ -72,7 +73,7 @@ onSlurm.concurrent('a starter that is killed', () => {
     const job = await startKilled(temp, env);
     await ask(temp, 'reap', job.id);
     expect(readStatus(job.dir)).toBe('timeout');
-    await eventually(() => listDirectory(temp.scratch).includes('submitted'), 30_000);
+    await eventually(() => listDirectory(temp.scratch).includes('submitted'));
     await overThere(cluster, job);
     expect(listDirectory(temp.scratch)).not.toContain('ran');
     expect(readStatus(job.dir)).toBe('timeout');
@@ -80,9 +81,10 @@ onSlurm.concurrent('a starter that is killed', () => {
 });
 
 onSlurm.concurrent('an sbatch', () => {
-  test('that submits and never answers: start gives the id in time, and the job runs once', {
-    timeout: 90_000,
-  }, async ({ cluster, temp }) => {
+  test('that submits and never answers: start gives the id in time, and the job runs once', async ({
+    cluster,
+    temp,
+  }) => {
     const env = inTheWay(cluster, temp, { sbatch: 'real "$@" >/dev/null; exec sleep 300' });
     const job = await startThere(temp, counting, { env });
     expect(await numberOf(job)).toMatch(/^\d+$/);
@@ -147,6 +149,7 @@ onSlurm.concurrent('a squeue', () => {
     await ready(job);
     const { supervisor_pid } = await eventually(() => readPids(job.dir));
     process.kill(supervisor_pid, 'SIGSTOP');
+    await eventually(() => readStat(supervisor_pid)?.state === 'T');
     utimesSync(join(job.dir, 'heartbeat'), 1, 1);
     for (const args of [['status'], ['wait', '--max-secs', '0.5'], ['list']])
       await temp.run('ours', [...args, ...(args[0] === 'list' ? [] : [job.id])], { extra: env });

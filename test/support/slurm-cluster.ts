@@ -77,7 +77,7 @@ export class Cluster {
   }
 
   async #until(name: ServiceName, probe: () => unknown): Promise<void> {
-    await eventually(() => !this.#services.get(name)?.running || probe(), 30_000);
+    await eventually(() => !this.#services.get(name)?.running || probe(), 120_000);
     this.#services.get(name)?.expectRunning();
   }
 
@@ -160,13 +160,13 @@ export class Cluster {
     const flags = ['--parsable', '-N', '2', '--exclusive', '-o', '/dev/null'];
     const id = await this.slurm('sbatch', ...flags, '--job-name=occupies', script);
     const state = async () => (await this.jobs()).find((job) => job.id === id)?.state;
-    await eventually(async () => (await state()) === 'RUNNING', 20_000);
+    await eventually(async () => (await state()) === 'RUNNING');
     let occupied = true;
     return async () => {
       if (!occupied) return;
       occupied = false;
       await this.slurm('scancel', id);
-      await eventually(async () => (await state()) === 'CANCELLED', 20_000);
+      await eventually(async () => (await state()) === 'CANCELLED');
     };
   }
 

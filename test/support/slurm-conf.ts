@@ -74,11 +74,18 @@ PartitionName=main Nodes=${NODE_NAMES.join()} Default=YES MaxTime=INFINITE State
 `;
 }
 
-/** Ports that nobody listens on, below those that the system gives to outgoing connections (ip_local_port_range). */
+const PORTS = { from: 18_000, each: 1_000, shares: 12 };
+
+/**
+ * Ports that nobody listens on, below those that the system gives to outgoing connections (ip_local_port_range). Whoever
+ * runs test files at the same time looks in another share: nobody listens yet on what the other has just found.
+ */
 export async function freePorts(count: number): Promise<number[]> {
+  const share = Number(process.env.VITEST_POOL_ID ?? 0) % PORTS.shares;
+  const from = PORTS.from + share * PORTS.each;
   const ports = new Set<number>();
   while (ports.size < count) {
-    const port = randomInt(18_000, 30_000);
+    const port = randomInt(from, from + PORTS.each);
     if (await isFree(port)) ports.add(port);
   }
   return [...ports];
