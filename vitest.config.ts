@@ -13,8 +13,8 @@ const realProcesses = (name: string, ...others: readonly string[]) => ({
     name,
     include: [`test/${name}/**/*.test.ts`, ...others],
     // For a slow box: who waits names what is missing long before.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     maxWorkers: 3,
     sequence: { groupOrder: 1 },
   },

@@ -16,6 +16,7 @@ if (!browserPath) process.stderr.write('skipped: the page in a real browser: no 
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: browserPath ?? '',
+    timeout: 120_000,
     // Its sandbox needs what a container seldom gives; the page under test comes from us and reaches no network.
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });

@@ -83,7 +83,8 @@ async function strike(victims: Victims, supervisor: number, temp: TempBase): Pro
   if (victims === 'worker, then supervisor') for (const pid of workers()) send(pid, 'SIGKILL');
   if (identity !== undefined && isAliveAs(supervisor, identity)) {
     send(supervisor, victims === 'stop' ? 'SIGSTOP' : 'SIGKILL');
-    if (victims !== 'stop') await eventually(() => !isAliveAs(supervisor, identity));
+    const isStruck = (): boolean => victims === 'stop' && readStat(supervisor)?.state === 'T';
+    await eventually(() => isStruck() || !isAliveAs(supervisor, identity));
   }
   if (victims === 'supervisor, then worker') for (const pid of workers()) send(pid, 'SIGKILL');
 }
@@ -114,7 +115,7 @@ async function crossing(temp: TempBase, supervisor: number): Promise<void> {
   const identity = identityOf(supervisor) ?? '';
   if (readStat(supervisor)?.state === 'T' && isAliveAs(supervisor, identity))
     process.kill(supervisor, 'SIGCONT');
-  await eventually(() => !isAliveAs(supervisor, identity), 30_000);
+  await eventually(() => !isAliveAs(supervisor, identity));
   for (const [at, job] of jobs.entries()) {
     if (records[at] === undefined) continue;
     demand(

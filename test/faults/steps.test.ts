@@ -34,7 +34,7 @@ async function lookForSteps(scenario: Scenario): Promise<Step[]> {
       // Complete once the tracer is gone.
       const found = stepsIn(temp.at('trace'), temp.base);
       return temp.ledger.living().length === 0 && found;
-    }, 20_000);
+    });
     expect(steps.length).toBeGreaterThan(3);
     return steps;
   } finally {
@@ -88,7 +88,6 @@ async function playFault(temp: TempBase, scenario: Scenario, fault: Fault, dice:
 async function letGoOn(temp: TempBase, job: Job): Promise<void> {
   const stopped = await eventually(
     () => supervisorsOf(job).find((pid) => /[Tt]/.test(readStat(pid)?.state ?? '')) ?? readStatus(job.dir),
-    20_000,
   );
   await call(temp, 'reap', job.id);
   const record = existsSync(`${job.dir}/status`) ? recordOf(job) : undefined;
@@ -99,7 +98,7 @@ async function letGoOn(temp: TempBase, job: Job): Promise<void> {
       // the reap let it go on already, and it has ended
     }
   }
-  await eventually(() => supervisorsOf(job).length === 0 && workersOf(job.id).length === 0, 20_000);
+  await eventually(() => supervisorsOf(job).length === 0 && workersOf(job.id).length === 0);
   demand(record !== undefined, 'reap left no record');
   demand(
     JSON.stringify(recordOf(job)) === JSON.stringify(record),
@@ -152,7 +151,7 @@ describe.skipIf(tracingMissing)(
         });
       }
     } else {
-      test.for(seeds)('seed %d', { timeout: 180_000 }, async (seed, { temp }) => {
+      test.for(seeds)('seed %d', async (seed, { temp }) => {
         const dice = diceOf(seed);
         const scenario = dice.pick(scenarios);
         const steps = await stepsOf(scenario);

@@ -103,7 +103,7 @@ describe('reading a file of the user', () => {
     const error = refusalOf(() => readOwned(join(dir, 'f'), 1000));
     expect(error.kind).toBe('refused');
     expect(error.message).not.toContain('secret');
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   test('is refused for a device', () => {
