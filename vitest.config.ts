@@ -41,7 +41,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          testTimeout: 30_000,
+          // Properties compute, and a slow box takes many times as long for them.
+          testTimeout: 180_000,
           maxWorkers: '100%',
           sequence: { groupOrder: 0 },
         },
