@@ -210,7 +210,7 @@ describe('prune', () => {
 
   test('leaves no empty folder of a skill or a run, and the base itself alone', async ({ temp }) => {
     const jobs = [await start(temp, sh('true')), await start(temp, sh('true'))];
-    await Promise.all(jobs.map(settled));
+    await Promise.all(jobs.map((job) => settled(job)));
     expect((await run(temp, 'remove', jobs[0]?.id ?? '')).code).toBe(0);
     expect(listDirectory(temp.base)).toEqual(['s']);
     expect((await run(temp, 'prune', '--older-than', '0s')).code).toBe(0);
