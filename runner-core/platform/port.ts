@@ -98,8 +98,8 @@ export interface Platform {
   groupOf(pid: number): Promise<number | undefined>;
   /** The live supervisor that has this log open: for a job whose `pid` record cannot be read. */
   findSupervisor(logPath: string): Promise<{ pid: number; identity: string | undefined } | undefined>;
-  /** The living worker of a job, found by its mark: likewise. */
-  findWorker(jobId: string): Promise<{ pid: number; identity: string | undefined } | undefined>;
+  /** The living worker of a job, found by its mark, or by what the system tells of its tree: likewise. */
+  findWorker(job: JobProcesses): Promise<{ pid: number; identity: string | undefined } | undefined>;
   /** Lets a stopped process go on. */
   resume(pid: number): void;
   /** Names the boot that monotonic times count in. */

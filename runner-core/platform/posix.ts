@@ -63,7 +63,7 @@ export function createPosixPlatform(table: ProcessTable): Platform {
       );
       return row && { pid: row.pid, identity: await table.identify(row.pid) };
     },
-    findWorker: async (jobId) => {
+    findWorker: async ({ jobId }) => {
       const marks = table.marks(undefined);
       const leaders = (await table.list()).filter(
         ({ pid, sid, zombie }) => !zombie && sid === pid && marks.jobOf(pid) === jobId,

@@ -44,7 +44,7 @@ function look(job: JobProcesses): Sight {
   if (worker && foreign.has(worker.pid)) {
     for (const pid of held) foreign.delete(pid);
   }
-  const members = selectWindowsTree(rows, { worker, held, spare, foreign });
+  const members = selectWindowsTree(rows, { worker, supervisor: starterOf(job), held, spare, foreign });
   const chosen = new Set(members.map((row) => row.pid));
   return { members, whole: [...held].every((pid) => chosen.has(pid)) };
 }
@@ -57,6 +57,21 @@ function workerOf({ worker, circumstances }: JobProcesses): { pid: number; start
   const at = locate(worker.pid, undefined, circumstances);
   const start = at.state === 'alive' ? startOf(identify(worker.pid)) : undefined;
   return start === undefined ? undefined : { pid: worker.pid, start };
+}
+
+/** A supervisor may have died between the first step of its worker, or before that, and the record of it. */
+function starterOf({ worker, supervisor }: JobProcesses): { pid: number; start: bigint } | undefined {
+  const start = worker ? undefined : startOf(supervisor?.identity);
+  return supervisor && start !== undefined ? { pid: supervisor.pid, start } : undefined;
+}
+
+/** The living worker of a job whose record does not tell it: the first of its tree, if that is what a supervisor started. */
+export function findWorker(job: JobProcesses): { pid: number; identity: string | undefined } | undefined {
+  const [first] = look(job).members.toSorted((one, other) =>
+    (one.start ?? 0n) < (other.start ?? 0n) ? -1 : 1,
+  );
+  if (!first || (job.supervisor && first.ppid !== job.supervisor.pid)) return undefined;
+  return { pid: first.pid, identity: identify(first.pid) };
 }
 
 /** Waits until all of `rows` are gone, a round at the most. */

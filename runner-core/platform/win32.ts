@@ -13,7 +13,7 @@ import {
   repairPrivateDir,
 } from './win32-security.ts';
 import { detachment, receiveSpec } from './win32-supervisor.ts';
-import { tearDown, treeLives } from './win32-tree.ts';
+import { findWorker, tearDown, treeLives } from './win32-tree.ts';
 import { launchQuery, ownJobIsEmpty, spawnWorker } from './win32-worker.ts';
 import { variableKey, variableOf } from './windows-environment.ts';
 import { resolveWindowsWorker } from './windows-launch.ts';
@@ -49,8 +49,7 @@ export const windowsPlatform: Platform = {
   identify: async (pid) => identify(pid),
   whereabouts: async (pid, identity, known) => locate(pid, identity, known),
   groupOf: async () => undefined,
-  // Its job object holds the tree, whoever leads it.
-  findWorker: async () => undefined,
+  findWorker: async (job) => findWorker(job),
   findSupervisor: async (logPath) => findSupervisor(basename(dirname(logPath))),
   resume: () => undefined,
   boot: async () => {

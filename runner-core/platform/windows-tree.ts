@@ -11,6 +11,8 @@ export interface WindowsRow {
 export interface WindowsTreeQuery {
   /** As recorded; it may be gone, and its pid given to somebody else. */
   readonly worker?: { readonly pid: number; readonly start: bigint } | undefined;
+  /** Who started the worker, where that one is not on record: whatever it started is a member. */
+  readonly supervisor?: { readonly pid: number; readonly start: bigint } | undefined;
   /** Pids that the job object holds. */
   readonly held: ReadonlySet<number>;
   /** Never members, though what is below them may be: whoever asks, and this job's own supervisor. */
@@ -66,11 +68,11 @@ function reach(
 export function selectWindowsTree(rows: readonly WindowsRow[], query: WindowsTreeQuery): WindowsRow[] {
   const snapshot = new Map(rows.map((row) => [row.pid, row]));
   const born = rows.filter(isBorn);
-  const { worker } = query;
+  const { worker, supervisor } = query;
   const seeds = born.filter(
     (row) => (row.pid === worker?.pid && row.start === worker.start) || query.held.has(row.pid),
   );
-  if (worker) seeds.push(...childrenOf(worker, rows, snapshot));
+  for (const parent of [worker, supervisor]) if (parent) seeds.push(...childrenOf(parent, rows, snapshot));
   const reached = reach(rows, snapshot, seeds, new Set());
   // Only what is inside this job can be another job inside it; a supervisor above it is none of its members anyway.
   const inner = born.filter((row) => query.foreign.has(row.pid) && reached.has(row.pid));

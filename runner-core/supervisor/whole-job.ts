@@ -9,5 +9,5 @@ export async function withSupervisor(job: JobProcesses): Promise<JobProcesses> {
 /** What the records tell of a job's processes, and its living worker where they do not tell that. */
 export async function jobWithWorker(jobDir: string): Promise<JobProcesses> {
   const job = processesOf(jobDir);
-  return job.worker ? job : { ...job, worker: await platform.findWorker(job.jobId) };
+  return job.worker ? job : { ...job, worker: await platform.findWorker(job) };
 }

@@ -55,6 +55,12 @@ describe('the tree of a job is', () => {
     expect(select(rows, { worker, foreign: new Set([5]) })).toEqual([10, 20]);
   });
 
+  test('what a supervisor started that did not live to record it, and nothing that had its pid before or after', () => {
+    const supervisor = { pid: 7, start: 100n };
+    expect(select([row(10, 7, 150), row(20, 10, 200), row(11, 7, 50)], { supervisor })).toEqual([10, 20]);
+    expect(select([row(7, 1, 500), row(10, 7, 150), row(12, 7, 600)], { supervisor })).toEqual([10]);
+  });
+
   test('not whoever asks, though what it started is', () => {
     const rows = [row(10, 1, 100), row(20, 10, 200), row(30, 20, 300)];
     expect(select(rows, { worker, spare: new Set([20]) })).toEqual([10, 30]);

@@ -3,10 +3,24 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { supervises } from '../../../runner-core/platform/win32-marks.ts';
 import { listProcesses } from '../../../runner-core/platform/win32-process.ts';
-import { gone, isAlive, js, kill, lives, logOf, pidsOf, ready, reasonOf, settled, waitsFor } from './jobs.ts';
+import {
+  fixture,
+  gone,
+  isAlive,
+  js,
+  kill,
+  lives,
+  logOf,
+  pidsOf,
+  ready,
+  reasonOf,
+  recordPath,
+  settled,
+  waitsFor,
+} from './jobs.ts';
 import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
-import { type Job, type TempBase, textOf } from './temp-base.ts';
+import { type Job, type PidRecord, type TempBase, textOf } from './temp-base.ts';
 
 async function killSupervisor(job: Job): Promise<number> {
   const { supervisor_pid } = pidsOf(job);
@@ -88,6 +102,34 @@ scenario(
     equal(await settled(job), 'done');
   },
 );
+
+const TORN = [
+  ['torn', () => '{"supervisor_pid": 12'],
+  // As it is from before there is a worker until that is on record, with and without the job object to go by.
+  ['without a worker', (record: PidRecord) => JSON.stringify({ ...record, worker_pid: null })],
+  [
+    'without a worker or a job object that it is in',
+    (record: PidRecord) => JSON.stringify({ ...record, worker_pid: null, job_name: 'Local\\no-such-job' }),
+  ],
+] as const;
+
+for (const [what, text] of TORN) {
+  scenario(
+    `a pid record that is ${what}, with only the worker alive, is put right: the worker is adopted`,
+    async (temp) => {
+      const job = await temp.start(fixture('family.cjs'));
+      const members = await ready(job);
+      const record = pidsOf(job);
+      await killSupervisor(job);
+      writeFileSync(recordPath(job), text(record));
+      equal(await temp.ask('status', job.id), '0 "running\\n"');
+      equal(pidsOf(job).worker_pid, members[0]);
+      equal(await temp.ask('reap', job.id), '0 ""');
+      equal(await settled(job), 'timeout');
+      await gone(members);
+    },
+  );
+}
 
 const CALLERS = 8;
 
