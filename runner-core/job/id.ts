@@ -8,6 +8,14 @@ export function isSafeToken(value: string): boolean {
   return TOKEN.test(value) && !/^\.+$/.test(value) && value.length <= MAX_TOKEN_LENGTH;
 }
 
+/**
+ * A name that Windows keeps for a device, or reads without its end (learn.microsoft.com/windows/win32/fileio/naming-a-file):
+ * most programs there could neither open nor remove a folder that has it.
+ */
+export function isReservedOnWindows(name: string): boolean {
+  return /\.$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name);
+}
+
 /** A job id for a moment in UTC and eight random hex digits: `20261130T121741Z-0a1b2c3d`. */
 export function formatJobId(at: Date, hex8: string): string {
   return `${at.toISOString().replace(/[-:]/g, '').slice(0, 15)}Z-${hex8}`;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { ENGINES, type EngineName } from '../engine/port.ts';
 import { RunnerError } from '../errors.ts';
-import { isSafeToken } from '../job/id.ts';
+import { isReservedOnWindows, isSafeToken } from '../job/id.ts';
 import { mayDisableIdle, type Supervision, supervisionFor } from '../job/windows.ts';
 import { ENGINE_ENV, MAX_TOKEN_LENGTH } from '../limits.ts';
 import { platform } from '../platform/index.ts';
@@ -24,8 +24,8 @@ export interface Plan extends KeyedStart {
 
 /** Everything that can be judged before the disk is touched. */
 export function planFor(request: StartInput, caller: Caller): Plan {
-  const skill = tokenOf('skill', request.skill ?? caller.defaults?.skill);
-  const runId = tokenOf('run id', request.run_id ?? caller.defaults?.runId);
+  const skill = folderName('skill', request.skill ?? caller.defaults?.skill);
+  const runId = folderName('run id', request.run_id ?? caller.defaults?.runId);
   if (request.label !== undefined) tokenOf('label', request.label);
   for (const argument of request.argv) refuseUnpassable('an argument', argument);
   refuseUnpassable('the result path', request.result_path ?? '');
@@ -88,6 +88,15 @@ function tokenOf(what: string, value: string | undefined): string {
   throw new RunnerError(
     'invalid',
     `invalid ${what} ${shown}: use 1 to ${MAX_TOKEN_LENGTH} of A-Z a-z 0-9 . _ - and not only dots`,
+  );
+}
+
+function folderName(what: string, value: string | undefined): string {
+  const name = tokenOf(what, value);
+  if (platform.kind !== 'windows' || !isReservedOnWindows(name)) return name;
+  throw new RunnerError(
+    'invalid',
+    `invalid ${what} ${JSON.stringify(name)}: Windows keeps this name for a device, or leaves off its last dot; choose another`,
   );
 }
 

@@ -25,9 +25,10 @@ function allRunsRoots(env: Environment, skill: string | undefined): RunsRoot[] {
   return [...roots, ...extraRunsRoots(env)];
 }
 
+/** As the system itself calls it: where case or short names make no difference, they make none here. */
 function realPathOf(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     // Not there, or closed to us: no jobs to be found in it.
     return undefined;

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
@@ -59,8 +59,18 @@ function isPlainlyOurs(base: string, names: readonly string[]): boolean {
   );
 }
 
+/** As the system itself calls a folder, whatever links, case or short names it was given by. */
+function realNameOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // Not there, or closed to us.
+    return resolve(path);
+  }
+}
+
 function isHome(base: string): boolean {
-  return `${resolve(homedir())}${sep}`.startsWith(`${resolve(base)}${sep}`);
+  return `${realNameOf(homedir())}${sep}`.startsWith(`${realNameOf(base)}${sep}`);
 }
 
 /** A home, or anything with hidden files of its own, is somebody's place even where it is private already. */

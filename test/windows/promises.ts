@@ -148,6 +148,9 @@ export const promises: readonly PlatformPromise[] = [
       'races: eight callers settle a job: one record, which stays (1 times)',
       'races: eight callers adopt a worker: one supervisor (1 times)',
       'an empty status does not keep reap from ending a living worker',
+      'a pid record that is torn, with only the worker alive, is put right: the worker is adopted',
+      'a pid record that is without a worker, with only the worker alive, is put right: the worker is adopted',
+      'a pid record that is without a worker or a job object that it is in, with only the worker alive, is put right: the worker is adopted',
     ],
   },
   {
@@ -237,11 +240,14 @@ export const promises: readonly PlatformPromise[] = [
     ],
   },
   {
-    promise: 'programs by PATHEXT; one `PATH`; spaces, text beyond ASCII, long paths',
+    promise:
+      'programs by PATHEXT; one `PATH`; spaces, text beyond ASCII, long paths; names as Windows reads them',
     windows: [
       'programs are found by PATHEXT, in folders with spaces and text beyond ASCII, and results lie there too',
       'a worker has one PATH, whatever its spelling, and the one set for it wins',
       'jobs and results may lie deeper than 260 characters',
+      'a folder is one under every spelling of its name: its jobs are found, and a home is refused',
+      'a run or a skill has no name that Windows keeps for a device, or reads without its end',
     ],
   },
   {

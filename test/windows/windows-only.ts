@@ -48,6 +48,8 @@ export const windowsOnly: readonly { readonly why: string; readonly tests: reado
       'an exit code other than 0 is failed, also one of 32 bits',
       'jobs and results may lie deeper than 260 characters',
       'without a root that is set, jobs lie below LOCALAPPDATA',
+      'a folder is one under every spelling of its name: its jobs are found, and a home is refused',
+      'a run or a skill has no name that Windows keeps for a device, or reads without its end',
     ],
   },
   {

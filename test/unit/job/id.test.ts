@@ -1,6 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatJobId, formatMoment, isJobId, isSafeToken } from '../../../runner-core/job/id.ts';
+import {
+  formatJobId,
+  formatMoment,
+  isJobId,
+  isReservedOnWindows,
+  isSafeToken,
+} from '../../../runner-core/job/id.ts';
 
 const tokenCharacters = [...'ABCXYZabcxyz0189._-'];
 
@@ -22,6 +28,17 @@ describe('a skill, run id or label', () => {
     ['a colon', 'C:'],
   ])('is refused: %s', (_what, name) => {
     expect(isSafeToken(name)).toBe(false);
+  });
+
+  test.each(['nul', 'CON', 'aux.old', 'Com1', 'lpt9.x.y', 'run.'])(
+    'cannot name a folder on Windows: %s',
+    (name) => {
+      expect(isReservedOnWindows(name)).toBe(true);
+    },
+  );
+
+  test.each(['null', 'con-1', 'com', 'com10', 'x.con', '.nul', 'run.1'])('can name one there: %s', (name) => {
+    expect(isReservedOnWindows(name)).toBe(false);
   });
 
   test('is refused when it is all dots, however many', () => {

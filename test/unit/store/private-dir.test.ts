@@ -114,6 +114,13 @@ describe('a base', () => {
     expectRefused(lay(join(dir, 'users'), ['me/', `ce-review/r/jobs/${JOB_ID}/status`], 0o755));
   });
 
+  test('that is a home by another name is refused too', ({ dir }) => {
+    mkdirSync(join(dir, 'users'));
+    symlinkSync(join(dir, 'users'), join(dir, 'link'));
+    home.path = join(dir, 'link', 'me');
+    expectRefused(lay(join(dir, 'users', 'me'), ['notes.txt'], 0o700));
+  });
+
   test('beside a home is not mistaken for it', ({ dir }) => {
     home.path = join(dir, 'base-of-me');
     makeBase(lay(join(dir, 'base'), ['notes.txt'], 0o700));

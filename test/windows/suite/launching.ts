@@ -1,6 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makePrivateDir } from '../../../runner-core/platform/win32-security.ts';
 import { js, logOf, metaOf, settled } from './jobs.ts';
 import { scenario } from './scenario.ts';
 import { textOf } from './temp-base.ts';
@@ -114,6 +115,46 @@ scenario('jobs and results may lie deeper than 260 characters', async (temp) => 
   const { stdout: word } = await temp.cli(['wait', id], { CE_PEER_JOBS_ROOT: base });
   equal(word.toString('utf8'), 'done\n');
 });
+
+scenario(
+  'a folder is one under every spelling of its name: its jobs are found, and a home is refused',
+  async (temp) => {
+    const [flags, worker] = [
+      ['--run-id', 'r'],
+      ['--', ...js('')],
+    ];
+    const { stdout } = await temp.cli(['start', '--skill', 'ce-work', ...flags, ...worker]);
+    const id = stdout.toString('utf8').trim();
+    const CE_WORK_RUNS_ROOT = join(temp.base, 'ce-work').toUpperCase();
+    const { code, stderr } = await temp.cli(['wait', id], { CE_WORK_RUNS_ROOT });
+    equal(`${code} ${stderr}`, '0 ');
+
+    const home = temp.at('home');
+    makePrivateDir(home);
+    temp.file('home\\letter.txt', '');
+    const env = { USERPROFILE: home, CE_PEER_JOBS_ROOT: home.toUpperCase() };
+    const refused = await temp.cli(['start', '--skill', 's', ...flags, ...worker], env);
+    equal(refused.code, 1);
+    match(refused.stderr, /holds files that are not peer jobs/);
+    deepEqual(readdirSync(home), ['letter.txt']);
+  },
+);
+
+scenario(
+  'a run or a skill has no name that Windows keeps for a device, or reads without its end',
+  async (temp) => {
+    for (const [skill, run] of [
+      ['s', 'nul'],
+      ['s', 'r.'],
+      ['Con.x', 'r'],
+    ] as const) {
+      const { code, stderr } = await temp.cli(['start', '--skill', skill, '--run-id', run, '--', ...js('')]);
+      equal(code, 1);
+      match(stderr, /invalid (run id|skill) ".*": Windows/);
+    }
+    deepEqual(readdirSync(temp.root), ['scratch']);
+  },
+);
 
 for (const [what, program, says] of [
   ['not on PATH', 'no-such-program', /not found on PATH/],
