@@ -92,9 +92,25 @@ function resolveArgv(program: string, rest: readonly string[], query: LaunchQuer
     const posixShell = preferredShell(program, query);
     return { argv: [posixShell, ...rest], posixShell };
   }
+  if (isEnvName(program)) return rewriteEnvCommand([findEnv(program, query), ...rest], query);
   const found = findProgram(program, query);
-  if (isEnvName(program)) return rewriteEnvCommand([found, ...rest], query);
   return { argv: [found, ...rest], posixShell: isShellScript(found) ? findPosixShell(query) : undefined };
+}
+
+/** Git for Windows puts neither its shell nor env(1) on PATH: env lies with the shell, or where that one is only a launcher. */
+function findEnv(program: string, query: LaunchQuery): string {
+  try {
+    return findProgram(program, query);
+  } catch (error) {
+    if (isPath(program)) throw error;
+    const folder = path.dirname(findPosixShell(query));
+    const beside = [folder, path.join(folder, '..', 'usr', 'bin')].map((place) =>
+      path.join(place, 'env.exe'),
+    );
+    const found = beside.find(query.isFile);
+    if (found === undefined) throw error;
+    return found;
+  }
 }
 
 /** What to start for a resolved argv. Throws a preflight error for arguments that could not arrive as they are. */
@@ -139,6 +155,12 @@ function nodeFor(shim: string, query: LaunchQuery): string | undefined {
 function throughCmd(batch: string, args: readonly string[], query: LaunchQuery): LaunchLine {
   if (/[%\r\n"]/.test(batch))
     throw preflight(batch, 'is a batch file whose path holds "%"; move it elsewhere');
+  if (/^[\\/]{2}/.test(query.cwd)) {
+    throw preflight(
+      batch,
+      `is a batch file, which cmd.exe would run in the Windows folder, since it enters no ${query.cwd}; give a cwd on a drive`,
+    );
+  }
   for (const [index, argument] of args.entries()) {
     const problem = batchArgumentProblem(argument);
     if (problem !== undefined) {

@@ -45,7 +45,10 @@ export function isPath(program: string): boolean {
 /** A bash or sh in the system's own folders, or among the aliases of the Store, starts the Windows Subsystem for Linux. */
 export function isWslLauncher(program: string, env: ShellQuery['env']): boolean {
   const root = path.resolve(variableOf(env, 'SystemRoot') || 'C:\\Windows').toLowerCase();
-  const parent = path.dirname(path.resolve(program)).toLowerCase();
+  const parent = path
+    .dirname(path.resolve(program))
+    .replace(/^\\\\[?.]\\/, '')
+    .toLowerCase();
   return (
     isShellName(program) &&
     (['system32', 'sysnative', 'syswow64'].some((folder) => parent === path.join(root, folder)) ||

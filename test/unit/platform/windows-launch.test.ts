@@ -60,8 +60,8 @@ describe('a program is found', () => {
 
 describe('a POSIX shell', () => {
   test('is Git Bash for a bare name, never the launcher of WSL', () => {
-    const query = on([WSL, GIT_BASH]);
-    for (const name of ['bash', 'sh', 'BASH.EXE', WSL, 'C:/windows/SYSTEM32/bash.exe'])
+    const query = on([WSL, `\\\\?\\${WSL}`, GIT_BASH]);
+    for (const name of ['bash', 'sh', 'BASH.EXE', WSL, 'C:/windows/SYSTEM32/bash.exe', `\\\\?\\${WSL}`])
       expect(resolveWindowsWorker([name, '-c', 'x'], query)).toEqual({
         argv: [GIT_BASH, '-c', 'x'],
         posixShell: GIT_BASH,
@@ -161,6 +161,19 @@ describe('env before a shell', () => {
     expect(posixShell).toBe(GIT_BASH);
   });
 
+  test.each([
+    ['C:\\Program Files\\Git\\usr\\bin\\env.exe', GIT_BASH],
+    ['D:\\msys\\usr\\bin\\env.exe', 'D:\\msys\\usr\\bin\\bash.exe'],
+  ])('is found with the shell where PATH has none: %s', (env, shell) => {
+    const without = on([env, shell], shell === GIT_BASH ? {} : { CE_PEER_BASH: shell });
+    expect(resolveWindowsWorker(['env', 'A=1', 'bash', 'x.sh'], without)).toEqual({
+      argv: [env, 'A=1', shell, 'x.sh'],
+      posixShell: shell,
+    });
+    expect(() => argvOf(['C:\\no\\env', 'bash'], without)).toThrow(/does not exist/);
+    expect(() => argvOf(['env', 'bash'], on([GIT_BASH]))).toThrow('worker "env" was not found on PATH');
+  });
+
   test('leaves other commands as they are', () => {
     for (const rest of [['A=1', 'x', 'bash'], ['A=1'], ['-u'], ['--', '-x']])
       expect(resolveWindowsWorker(['env', ...rest], query)).toEqual({
@@ -238,6 +251,13 @@ describe('a batch file', () => {
       expect(() => argvOf([program, '"&calc'], on([program]))).toThrow(/ends in a dot or a blank/);
     },
   );
+
+  test('is refused in a folder that cmd.exe does not enter: it would go on in another', () => {
+    for (const cwd of ['\\\\server\\share\\work', '\\\\?\\C:\\work'])
+      expect(() => argvOf(['C:\\bin\\x.bat'], { ...query, cwd })).toThrow(
+        /in the Windows folder.*cwd on a drive/,
+      );
+  });
 
   test('in a folder with a percent sign is refused', () => {
     expect(() => argvOf(['C:\\100%\\x.cmd'], query)).toThrow(/path holds "%"/);
