@@ -6,7 +6,7 @@ import { slurmMissing } from './test/support/slurm-programs.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
-/** Tests that start real processes: they wait a good part of their time, so three at once keep two cores busy. */
+/** Tests that start real processes: they wait more than they compute, so two at a time suit a two-core machine. */
 const realProcesses = (name: string, ...others: readonly string[]) => ({
   extends: true as const,
   test: {
@@ -15,7 +15,7 @@ const realProcesses = (name: string, ...others: readonly string[]) => ({
     // For a slow box: who waits names what is missing long before.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { groupOrder: 1 },
   },
 });
