@@ -48,10 +48,26 @@ export function cleanEnv(extra: Variables = {}): Record<string, string | undefin
   return { ...Object.fromEntries(kept), CE_PEER_GRACE_SECS: '0.5', ...extra };
 }
 
+/**
+ * On a machine with many times its work, Wine fails to make one process in some thousands: the error is none that Windows has
+ * there, and nothing has run. Once more, then.
+ */
+function underWine<T>(start: () => T): T {
+  try {
+    return start();
+  } catch (error) {
+    if (!process.env.PEER_JOBS_WINE || !(error instanceof Error && error.message === 'spawn UNKNOWN'))
+      throw error;
+    console.error('Wine could not make a process; once more');
+    return start();
+  }
+}
+
 /** Runs a program of Node's to its end, and until all its pipes are closed. */
 export function runNode(args: readonly string[], env: Variables, cwd: string): Promise<CliRun> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const start = () => spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = underWine(start);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
