@@ -28,7 +28,15 @@ export const list = defineOperation({
         ),
     ),
     limit: z.optional(
-      z.int().check(z.gt(0), z.lte(LIMIT_MAX), z.describe(`At most so many (${LIMIT_DEFAULT}).`)),
+      z
+        .int()
+        .check(
+          z.gt(0),
+          z.lte(LIMIT_MAX),
+          z.describe(
+            `At most so many (${LIMIT_DEFAULT}, or fewer where the caller would not be shown them all).`,
+          ),
+        ),
     ),
     cursor: z.optional(
       z.string().check(z.minLength(1), z.describe('Go on after this job: next_cursor of the last page.')),
@@ -36,20 +44,23 @@ export const list = defineOperation({
   }),
   output: z.object({
     jobs: z.array(jobRow),
-    more: z.boolean().check(z.describe('Whether there are more than the limit lets through.')),
+    more: z.boolean().check(z.describe('Whether there are more than these.')),
     next_cursor: z.nullable(z.string()).check(z.describe('Pass it as cursor for the next page.')),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  run: async ({ limit = LIMIT_DEFAULT, cursor, state, ...filter }, caller) => {
+  run: async ({ limit, cursor, state, ...filter }, caller) => {
     const jobs: JobRow[] = [];
+    let roomChars = (limit === undefined ? caller.answerChars : undefined) ?? Number.POSITIVE_INFINITY;
     for (const jobDir of candidates(filter, cursor, caller)) {
       const found = await settle(jobDir, caller.entry);
       if (state !== undefined && found !== state) continue;
       const last = jobs.at(-1);
-      if (last && jobs.length === limit) return { jobs, more: true, next_cursor: last.job_id };
       const row = describeJob({ ref: jobIdOf(jobDir), jobDir }, found);
       // Removed while it was looked at. A job that is there is listed, whatever became of its record.
       if (row.run_id === null && !lstatIfAny(jobDir)) continue;
+      roomChars -= JSON.stringify(row).length;
+      if (last && (jobs.length === (limit ?? LIMIT_DEFAULT) || roomChars < 0))
+        return { jobs, more: true, next_cursor: last.job_id };
       jobs.push(row);
     }
     return { jobs, more: false, next_cursor: null };

@@ -35,6 +35,21 @@ describe('list_jobs', () => {
     await later.close();
   });
 
+  test('gives a client no longer a page than it shows whole, unless it asks for one', async ({ temp }) => {
+    const session = await Session.open(temp, { name: 'codex-mcp-client' });
+    // Refused starts leave their record: jobs that cost nothing.
+    for (let at = 0; at < 30; at += 1) {
+      await session.client.callTool({ name: 'start_job', arguments: { argv: ['/no/such/program'] } });
+    }
+    const { data } = await session.call('list_jobs', {});
+    expect(JSON.stringify(data).length).toBeLessThan(12_000);
+    expect(data.more).toBe(true);
+    const rest = await session.call('list_jobs', { cursor: data.next_cursor, limit: 40 });
+    expect(rest.data.more).toBe(false);
+    expect(new Set([...idsOf(data), ...idsOf(rest.data)]).size).toBe(30);
+    await session.close();
+  });
+
   test('goes on where the last page ended, and gives every job once', async ({ temp }) => {
     const session = await Session.open(temp);
     const started = await Promise.all(Array.from({ length: 7 }, () => session.start('true')));
