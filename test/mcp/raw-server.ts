@@ -30,9 +30,12 @@ export class RawServer {
   #rest = '';
   #nextId = 1;
 
-  constructor(temp: TempBase, options: { args?: readonly string[]; detached?: boolean } = {}) {
+  constructor(
+    temp: TempBase,
+    options: { args?: readonly string[]; detached?: boolean; env?: Readonly<Record<string, string>> } = {},
+  ) {
     this.child = spawn(process.execPath, [serverFile, ...(options.args ?? [])], {
-      env: temp.env,
+      env: { ...temp.env, ...options.env },
       cwd: temp.scratch,
       detached: options.detached ?? false,
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -41,7 +41,7 @@ test('asked to rehearse, it goes through a job of which nothing is left, and is 
 }) => {
   const { child, seen } = waiting(temp);
   child.stdin?.write(ASKED);
-  await eventually(() => seen.size === 1 && listDirectory(temp.scratch).length === 0, 20_000);
+  await eventually(() => seen.size === 1 && listDirectory(temp.scratch).length === 0);
   expect([...seen].join()).toMatch(/^peer-jobs-rehearsal-\w+$/);
   child.stdin?.end(NO_SPEC);
   expect(await answerTo(child)).toBe('{"ok":false,"problem":"the spec is none"}\n');
@@ -50,7 +50,7 @@ test('asked to rehearse, it goes through a job of which nothing is left, and is 
 test('having rehearsed, it still ends when it is told to', async ({ temp }) => {
   const { child, seen } = waiting(temp);
   child.stdin?.write(ASKED);
-  await eventually(() => seen.size === 1 && listDirectory(temp.scratch).length === 0, 20_000);
+  await eventually(() => seen.size === 1 && listDirectory(temp.scratch).length === 0);
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   expect(await ended).toEqual([null, 'SIGTERM']);
