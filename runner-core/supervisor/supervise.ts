@@ -122,14 +122,16 @@ function watchToTheEnd(
       return supervision.log_max - measured.bytes;
     };
     const stopWatching = log.watch(look);
-    void worker.ended.then((ending) =>
+    void worker.ended.then((ending) => {
+      // Told after the verdict, as an adopter is that had to end it: it counts no more, and the log may be closed by then.
+      if (phase.name !== 'running') return;
       apply({
         type: 'worker-ended',
         ending,
         result: inspectResult(meta, supervision.result_max),
         logBytes: log.measure().bytes,
-      }),
-    );
+      });
+    });
     const ignoreRequests = platform.onReapRequest(jobDir, () => {
       void platform
         .whereabouts(worker.pid, worker.identity)

@@ -5,14 +5,24 @@
 import { existsSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type Job, recordOf } from '../support/jobs.ts';
+import { type Job, killSupervisor, pidsOf, ready, recordOf, settled, start } from '../support/jobs.ts';
 import { readStat } from '../support/proc.ts';
-import { readStatus } from '../support/read-job.ts';
+import { sh } from '../support/programs.ts';
+import { readOutcome, readStatus } from '../support/read-job.ts';
+import { runProgram } from '../support/run-cli.ts';
 import { openTempBase, type TempBase, test } from '../support/temp-base.ts';
 import { Canary, call, checkJob, demand, jobsOf, supervisorsOf, workersOf } from './invariants.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 import { type Dice, diceOf, seeds } from './seeds.ts';
-import { errorsOf, type Fault, nameOf, type Step, stepsIn, tracingMissing } from './tracing.ts';
+import {
+  errorsOf,
+  type Fault,
+  nameOf,
+  type Step,
+  stepsIn,
+  tracingMissing,
+  withTracedSupervisor,
+} from './tracing.ts';
 
 if (tracingMissing) process.stderr.write(`skipped: faults at single steps: ${tracingMissing}\n`);
 
@@ -120,6 +130,25 @@ test.skipIf(tracingMissing)(
     expect(await checkJob(temp, job, ['status', job.id], { ...scenario.truth, result: temp.at('out') })).toBe(
       'running',
     );
+  },
+);
+
+test.skipIf(tracingMissing)(
+  'an adopter whose disk refuses for a while records the end that it has seen',
+  async ({ temp }) => {
+    const adopting = scenarios.find(({ name }) => name === 'adopter of a living worker');
+    const steps = await stepsOf(adopting ?? expect.fail('no scenario'));
+    const step = steps.find(({ syscall }) => syscall === 'fsync') ?? expect.fail('no fsync');
+    const job = await start(temp, sh('echo "ready $$"; exec sleep 120'));
+    await ready(job);
+    await killSupervisor(job);
+    // It tries again after 50 ms, 200 ms and a second, and learns meanwhile that its worker is gone.
+    const fault: Fault = { step, effect: 'EIO', lasting: false, times: 3 };
+    const asking = withTracedSupervisor(temp, temp.at('trace'), fault);
+    await runProgram([...asking, 'status', job.id], { env: temp.env, cwd: temp.scratch });
+    process.kill(pidsOf(job).supervisor_pid, 'SIGTERM');
+    expect(await settled(job)).toBe('timeout');
+    expect(readOutcome(job.dir)).toMatchObject({ state: 'timeout', classified_by: 'adopter' });
   },
 );
 

@@ -34,6 +34,8 @@ export interface Fault {
   readonly effect: string;
   /** From that call on, not at it alone: a disk that became full and stays so. */
   readonly lasting: boolean;
+  /** At so many calls from that one on, where it does not last. */
+  readonly times?: number;
 }
 
 export function nameOf({ step, effect, lasting }: Fault): string {
@@ -64,8 +66,8 @@ const PUBLISHING_TRIES = 7;
  * At its end koffi flushes descriptors 1 and 2 with fsync(2), and waits for itself for ever where that fails. Those are
  * no disk: a lasting error of fsync ends with the last try.
  */
-function lastsUntil({ step, lasting }: Fault): string {
-  if (!lasting) return '';
+function lastsUntil({ step, lasting, times = 1 }: Fault): string {
+  if (!lasting) return times === 1 ? '' : `..${step.ordinal + times - 1}`;
   return step.syscall === 'fsync' ? `..${step.ordinal + PUBLISHING_TRIES - 1}` : '+';
 }
 
