@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Win32, win32 } from '../../../runner-core/platform/win32-api.ts';
 import { isPrivateDir, ownsPath } from '../../../runner-core/platform/win32-security.ts';
@@ -119,10 +120,14 @@ scenario('a new directory whose list does not take is taken back', async (temp) 
 for (const [what, path] of [
   ['a directory', '.'],
   ['a device', 'NUL'],
-  ['a pipe', '\\\\.\\pipe\\no-such-pipe'],
+  ['a pipe', `\\\\.\\pipe\\peer-jobs-test-${process.pid}`],
 ] as const) {
   scenario(`${what} in place of the result is refused at once, and nothing is printed`, async (temp) => {
+    // At the other end of the pipe is somebody who says something.
+    const server = createServer((socket) => socket.on('error', () => undefined).write('x'));
+    if (what === 'a pipe') await new Promise<void>((listening) => server.listen(path, listening));
     const { code, stdout } = await temp.cli(['result', '--path', path]);
+    server.close();
     // Whether a device is there at all is a question of how it is asked.
     ok(code === 4 || (code === 3 && what !== 'a directory'), `${path}: ${code}`);
     equal(stdout.length, 0);
