@@ -56,16 +56,20 @@ export async function startSupervisor(entry: string): Promise<WaitingSupervisor>
     open = false;
   };
   const instruct = async (text: string, budgetMs: number): Promise<string> => {
-    const sent = sendAll(writer, text);
+    let sent: Promise<void> | undefined;
+    // Only to a supervisor that can be ended should it not answer: the relay tells of it as soon as it is there.
+    const send = (): void => {
+      sent = sendAll(writer, text);
+    };
     try {
-      const heard = await listen(reader, answer.read, budgetMs);
+      const heard = await listen(reader, answer.read, budgetMs, send);
       if (heard.acknowledgement !== undefined) return heard.acknowledgement;
       endSilent({ pid: relay.pid, identity: relayIdentity });
       endSilent(heard.supervisor);
     } finally {
       if (open) closeSync(reader);
       open = false;
-      await sent;
+      await (sent ?? sendAll(writer, ''));
     }
     throw new RunnerError('system', 'the supervisor did not acknowledge');
   };
@@ -97,11 +101,15 @@ interface Heard {
   readonly supervisor: { pid: number; identity: string | undefined } | undefined;
 }
 
-/** Looks into the pipe instead of reading from it: a read would hold one of Node's few threads until the answer. */
-async function listen(fd: number, pipe: Handle, budgetMs: number): Promise<Heard> {
+/**
+ * Calls `told` once the supervisor is known. Looks into the pipe instead of reading from it: a read would hold one of Node's
+ * few threads until the answer.
+ */
+async function listen(fd: number, pipe: Handle, budgetMs: number, told: () => void): Promise<Heard> {
   const until = performance.now() + budgetMs;
   const available = Buffer.alloc(4);
   let text = '';
+  let supervisor: Heard['supervisor'];
   for (;;) {
     const open = win32().PeekNamedPipe(pipe, null, 0, null, available, null) !== 0;
     const ready = open ? available.readUInt32LE() : 0;
@@ -111,14 +119,14 @@ async function listen(fd: number, pipe: Handle, budgetMs: number): Promise<Heard
       text += chunk.toString('utf8', 0, readSync(fd, chunk));
     }
     const lines = text.split('\n').slice(0, -1);
-    const acknowledgement = lines.find((line) => line.startsWith('{'));
-    if (acknowledgement !== undefined || !open || performance.now() > until) {
-      const [, pid, identity] = /^supervisor (\d+) (.*)$/m.exec(text) ?? [];
-      return {
-        acknowledgement,
-        supervisor: pid === undefined ? undefined : { pid: Number(pid), identity },
-      };
+    const [, pid, identity] = (!supervisor && /^supervisor (\d+) (.*)$/m.exec(lines.join('\n'))) || [];
+    if (pid !== undefined) {
+      supervisor = { pid: Number(pid), identity };
+      told();
     }
+    const acknowledgement = lines.find((line) => line.startsWith('{'));
+    if (acknowledgement !== undefined || !open || performance.now() > until)
+      return { acknowledgement, supervisor };
     if (ready === 0) await sleep(POLL_MS);
   }
 }

@@ -156,6 +156,7 @@ export const promises: readonly PlatformPromise[] = [
   {
     promise: 'a supervisor that never answers is ended with its worker',
     everywhere: ['a supervisor that never acknowledges is ended with its worker, and the start says so'],
+    windows: ['a supervisor that nobody told of, and that is late, is given no worker to start'],
   },
   {
     promise: 'many at once: every job true, one job a key, old runs swept',

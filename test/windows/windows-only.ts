@@ -18,6 +18,10 @@ export const windowsOnly: readonly { readonly why: string; readonly tests: reado
     ],
   },
   {
+    why: 'elsewhere who starts a supervisor knows it without being told',
+    tests: ['a supervisor that nobody told of, and that is late, is given no worker to start'],
+  },
+  {
     why: 'elsewhere a reap is a signal',
     tests: [
       'a reap by marker, as the reference asks for it, is noticed at once',

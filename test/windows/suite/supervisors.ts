@@ -14,20 +14,26 @@ import {
 import { join } from 'node:path';
 import { win32 } from '../../../runner-core/platform/win32-api.ts';
 import { spawnWorker } from '../../../runner-core/platform/win32-worker.ts';
-import { fixture, isAlive, js, lives, pidsOf, ready, reasonOf, recordPath, settled } from './jobs.ts';
+import { fixture, gone, isAlive, js, lives, pidsOf, ready, reasonOf, recordPath, settled } from './jobs.ts';
 import { eventually } from './patience.ts';
 import { scenario } from './scenario.ts';
 import { APP, runNode, type TempBase } from './temp-base.ts';
 
+/** The command, and a fixture in place of the program that supervises, which is then `real.cjs`. */
+function homeWith(stand: string): string {
+  // Below the bundles, where koffi is found.
+  const home = mkdtempSync(join(APP, 'home-'));
+  const supervisor = readdirSync(APP).find((name) => name.startsWith('supervisor-')) ?? '';
+  cpSync(join(APP, 'peer-jobs.mjs'), join(home, 'peer-jobs.mjs'));
+  cpSync(join(APP, supervisor), join(home, 'real.cjs'));
+  cpSync(join(APP, 'fixtures', stand), join(home, supervisor));
+  return home;
+}
+
 scenario(
   'a supervisor that never acknowledges is ended with its worker, and the start says so',
   async (temp) => {
-    // Below the bundles, where koffi is found.
-    const home = mkdtempSync(join(APP, 'home-'));
-    const supervisor = readdirSync(APP).find((name) => name.startsWith('supervisor-')) ?? '';
-    cpSync(join(APP, 'peer-jobs.mjs'), join(home, 'peer-jobs.mjs'));
-    cpSync(join(APP, supervisor), join(home, 'real.cjs'));
-    cpSync(join(APP, 'fixtures/never-acknowledges.cjs'), join(home, supervisor));
+    const home = homeWith('never-acknowledges.cjs');
     const starting = runNode(
       [join(home, 'peer-jobs.mjs'), 'start', '--skill', 's', '--run-id', 'r', '--', ...fixture('family.cjs')],
       temp.env,
@@ -48,6 +54,29 @@ scenario(
     rmSync(home, { recursive: true, force: true });
   },
 );
+
+scenario('a supervisor that nobody told of, and that is late, is given no worker to start', async (temp) => {
+  const home = homeWith('relay-dies-untold.cjs');
+  const worker = js("fs.appendFileSync('ran','x')");
+  const { code, stderr } = await runNode(
+    [join(home, 'peer-jobs.mjs'), 'start', '--skill', 's', '--run-id', 'r', '--', ...worker],
+    temp.env,
+    temp.scratch,
+  );
+  equal(code, 1);
+  match(stderr, /did not acknowledge; nothing runs/);
+  const late = readdirSync(home)
+    .filter((name) => name.startsWith('pid-'))
+    .map((name) => Number(name.slice(4)));
+  ok(late.length > 0);
+  for (const pid of late) temp.watch(pid);
+  writeFileSync(join(home, 'go'), '');
+  await gone(late);
+  const id = /job (\d{8}T\d{6}Z-\w+)/.exec(stderr)?.[1] ?? '';
+  equal(await temp.ask('status', id), '0 "never-started\\n"');
+  equal(existsSync(temp.at('ran')), false);
+  rmSync(home, { recursive: true, force: true });
+});
 
 scenario('a worker takes no step before it is in its job object', async (temp) => {
   const api = win32();
