@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { REAPED } from '../job/classify.ts';
 import { isTerminal, type JobState } from '../job/state.ts';
 import { type JobProcesses, platform } from '../platform/index.ts';
 import { isOwnJobDir, readMeta, recordedState } from '../store/job-dir.ts';
@@ -33,12 +34,14 @@ export async function reapJob(jobDir: string, graceMs: number, among: number): P
   const lives = supervisor.state === 'alive' || (await platform.treeLives(job)) !== 'no';
   // Nothing to end, and no way to tell how it ended.
   if (state === 'unreadable' && !lives) return state;
-  if (supervisor.state === 'alive' && !supervisor.stopped && (await platform.requestReap(job))) {
+  const works = await worksStill(job);
+  const asked = supervisor.state === 'alive' && !supervisor.stopped && (await platform.requestReap(job));
+  if (asked) {
     const grace = (readMeta(jobDir)?.supervision?.grace ?? graceMs / 1000) * 1000;
     const settled = await awaitRecord(jobDir, grace, among);
     if (settled) return settled;
   }
-  return takeOver(jobDir);
+  return takeOver(jobDir, asked && works);
 }
 
 /** The terminal state, once it is recorded; undefined where it is not in time. */
@@ -59,12 +62,17 @@ async function worksStill(job: JobProcesses): Promise<boolean> {
   return (await platform.whereabouts(worker.pid, worker.identity, circumstances)).state === 'alive';
 }
 
-async function takeOver(jobDir: string): Promise<JobState> {
+/**
+ * `heard`: a supervisor was asked while the worker lived, and is only slow. Whatever has become of the worker since then is
+ * what was asked for.
+ */
+async function takeOver(jobDir: string, heard: boolean): Promise<JobState> {
   const job = await withSupervisor(processesOf(jobDir));
   const lease = await leaseIfAny(jobDir);
   const works = await worksStill(job);
   try {
     return await recordEnd(jobDir, (evident) => {
+      if (heard) return REAPED;
       if (evident.state === 'done') {
         return { state: 'done', reason: 'worker published its result before reap (supervisor was gone)' };
       }

@@ -316,6 +316,24 @@ describe('a stopped supervisor', () => {
     expect(listDirectory(job.dir).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
+  test('that was asked to reap before it was stopped: what became of the worker since then is what was asked for', async ({
+    temp,
+  }) => {
+    const job = await start(temp, sh('trap ": > told" TERM; echo "ready $$"; while :; do sleep 0.1; done'), {
+      env: { CE_PEER_GRACE_SECS: '5' },
+    });
+    await ready(job);
+    const { supervisor_pid, worker_pid } = pidsOf(job);
+    const reaping = ask(temp, 'reap', job.id);
+    await eventually(() => existsSync(temp.at('told')));
+    process.kill(supervisor_pid, 'SIGSTOP');
+    await kill(worker_pid);
+    expect(await reaping).toBe('0 ""');
+    expect(readStatus(job.dir)).toBe('timeout');
+    expect(readReason(job.dir)).toBe('reaped on request before completion');
+    await gone([supervisor_pid]);
+  });
+
   test('whose worker has published is found done by reap', async ({ temp }) => {
     const { job, supervisor } = await stopped(
       temp,
