@@ -217,6 +217,8 @@ const regions = {
       intendedDifferences.map(({ differs, why }) => [differs, why]),
     ),
   decisions,
+  // The first table of the last measurement.
+  speed: () => source('docs/bench/comparison.md').split('\n\n')[1],
   platforms: () =>
     table(
       ['promise', 'Linux', 'Windows, under Wine', 'real Windows only', 'macOS'],

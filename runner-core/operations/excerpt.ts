@@ -2,6 +2,7 @@
 import { isTerminal, type JobState } from '../job/state.ts';
 import { fileOf, readMeta, startedAtMs } from '../store/job-dir.ts';
 import { lstatIfAny, readOwnedEnd, readOwnedPage } from '../store/owned-file.ts';
+import type { JobRow } from './fields.ts';
 import type { FoundJob } from './find-jobs.ts';
 import { pageFrom, readable } from './page.ts';
 
@@ -21,6 +22,9 @@ export interface Excerpt {
   readonly result_bytes: number | null;
 }
 
+/** What a row tells of its job already. */
+type Excerpted = Pick<JobRow, 'job_dir' | 'state' | 'result_path' | 'log_bytes'>;
+
 const NOTHING: Excerpt = { last_line: null, log_tail: null, result_text: null, result_bytes: null };
 
 /** The room for the excerpt of each settled job, in characters of JSON. */
@@ -35,19 +39,17 @@ export function excerptChars(answer: {
 }
 
 /** The last line of a running job; the result of a done one as far as it is text; else the end of the log. */
-export function excerptOf(jobDir: string, state: JobState, maxChars: number): Excerpt {
-  if (state === 'running') return { ...NOTHING, last_line: lastLine(jobDir) };
+export function excerptOf({ job_dir, state, result_path, log_bytes }: Excerpted, maxChars: number): Excerpt {
+  if (state === 'running') return { ...NOTHING, last_line: log_bytes ? lastLine(job_dir) : null };
   if (!isTerminal(state)) return NOTHING;
-  const result = state === 'done' ? resultHead(jobDir, maxChars) : undefined;
-  return result ? { ...NOTHING, ...result } : { ...NOTHING, log_tail: logTail(jobDir, maxChars) };
+  const result = state === 'done' && result_path ? resultHead(result_path, maxChars) : undefined;
+  return { ...NOTHING, ...(result ?? { log_tail: log_bytes ? logTail(job_dir, maxChars) : null }) };
 }
 
 function resultHead(
-  jobDir: string,
+  path: string,
   maxChars: number,
 ): { result_text: string | null; result_bytes: number } | undefined {
-  const path = readMeta(jobDir)?.result_path;
-  if (!path) return undefined;
   try {
     const { data, totalBytes } = readOwnedPage(path, 0, maxChars);
     return { result_text: pageFrom(data, 0, totalBytes, maxChars).text ?? null, result_bytes: totalBytes };

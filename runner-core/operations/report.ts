@@ -57,10 +57,10 @@ export function describeFully(
 ): FullRow[] {
   const settled = jobs.filter((job) => isTerminal(job.state)).length;
   const maxChars = excerptChars({ rows: jobs.length, settled, answerChars });
-  return jobs.map((job) => ({
-    ...describeJob(job, job.state),
-    ...excerptOf(job.jobDir, job.state, maxChars),
-  }));
+  return jobs.map((job) => {
+    const row = describeJob(job, job.state);
+    return { ...row, ...excerptOf(row, maxChars) };
+  });
 }
 
 /** Seconds with milliseconds, never negative. */
