@@ -22,7 +22,11 @@ interface Staged {
  * Writes parts where nobody sees them yet, durably. All are written before the first is synced: then one commit of a
  * journal serves them all.
  */
-function stage(jobDir: string, texts: Partial<Readonly<Record<Part, string>>>): Staged[] {
+function stage(
+  jobDir: string,
+  texts: Partial<Readonly<Record<Part, string>>>,
+  options: { durable: boolean },
+): Staged[] {
   const staged: Staged[] = [];
   try {
     for (const part of ['outcome', 'reason', 'status'] as const) {
@@ -32,7 +36,7 @@ function stage(jobDir: string, texts: Partial<Readonly<Record<Part, string>>>): 
       staged.push({ part, text, ...space });
       writeWhole(space.fd, Buffer.from(text));
     }
-    for (const { fd } of staged) fsyncSync(fd);
+    if (options.durable) for (const { fd } of staged) fsyncSync(fd);
     return staged;
   } catch (error) {
     for (const { part, path } of staged) giveSpaceBack(jobDir, part, path);
@@ -48,11 +52,16 @@ function stage(jobDir: string, texts: Partial<Readonly<Record<Part, string>>>): 
  * one goes on with what it says. An empty or torn `status` or outcome, or something planted in its place, is no record
  * and is replaced. Throws the system's error where the disk refuses; then nothing was published.
  */
-export function publish(jobDir: string, verdict: Verdict, outcome: OutcomeRecord): boolean {
+export function publish(
+  jobDir: string,
+  verdict: Verdict,
+  outcome: OutcomeRecord,
+  options = { durable: true },
+): boolean {
   if (isTerminal(recordedState(jobDir))) return false;
   let published: boolean;
   try {
-    published = write(jobDir, { ...outcome, state: verdict.state, reason: lineOf(verdict.reason) });
+    published = write(jobDir, { ...outcome, state: verdict.state, reason: lineOf(verdict.reason) }, options);
   } catch (error) {
     // Another one was faster, and has tidied away what was being written here.
     if (isTerminal(recordedState(jobDir))) return false;
@@ -60,16 +69,17 @@ export function publish(jobDir: string, verdict: Verdict, outcome: OutcomeRecord
   }
   // Readers see the word by now; whoever waits for it is told before the directory's own entry is synced as well.
   announce(jobDir);
-  syncDirectory(jobDir);
+  if (options.durable) syncDirectory(jobDir);
   tidy(jobDir);
   return published;
 }
 
-function write(jobDir: string, own: OutcomeRecord): boolean {
-  const staged = stage(jobDir, { outcome: `${JSON.stringify(own, null, 2)}\n`, ...wordsOf(own) });
+function write(jobDir: string, own: OutcomeRecord, options: { durable: boolean }): boolean {
+  const texts = { outcome: `${JSON.stringify(own, null, 2)}\n`, ...wordsOf(own) };
+  const staged = stage(jobDir, texts, options);
   const pathOf = (part: Part, text: string): string => {
     const ready = staged.find((one) => one.part === part && one.text === text);
-    return ready?.path ?? stage(jobDir, { [part]: text })[0]?.path ?? '';
+    return ready?.path ?? stage(jobDir, { [part]: text }, options)[0]?.path ?? '';
   };
   const [details] = staged;
   const isOurs =

@@ -58,8 +58,13 @@ function secsSince(startedMs: number | undefined, endedMs: number): number | nul
 }
 
 /** Publishes the end of a job now; false where another record stood already. Throws what the disk says. */
-export async function finish(jobDir: string, verdict: Verdict, facts: EndFacts): Promise<boolean> {
-  return publish(jobDir, verdict, await outcomeOf(jobDir, verdict, facts));
+export async function finish(
+  jobDir: string,
+  verdict: Verdict,
+  facts: EndFacts,
+  options = { durable: true },
+): Promise<boolean> {
+  return publish(jobDir, verdict, await outcomeOf(jobDir, verdict, facts), options);
 }
 
 const RETRY_PAUSES_MS = [50, 200, 1000, 5000, 15_000, 40_000];

@@ -30,7 +30,10 @@ export interface Supervised {
 const CUT_EVERY_MS = 25;
 
 /** Watches a worker to its end, ends its tree, and publishes the record. */
-export async function supervise(job: Supervised): Promise<void> {
+export async function supervise(
+  job: Supervised,
+  publishing: (...end: Parameters<typeof finishPatiently>) => Promise<unknown> = finishPatiently,
+): Promise<void> {
   const meta = readMeta(job.jobDir);
   const supervision = meta?.supervision ?? supervisionFor({}, meta?.skill ?? '');
   const log = new LogFile(fileOf(job.jobDir, 'log'));
@@ -56,8 +59,11 @@ export async function supervise(job: Supervised): Promise<void> {
     silences: silences.list(),
   };
   const verdict = job.explain?.(phase.verdict) ?? phase.verdict;
-  await finishPatiently(job.jobDir, naming(leftovers, verdict), facts);
-  ignoreRequests();
+  try {
+    await publishing(job.jobDir, naming(leftovers, verdict), facts);
+  } finally {
+    ignoreRequests();
+  }
 }
 
 async function endTree(

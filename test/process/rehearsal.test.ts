@@ -5,7 +5,7 @@ import { readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { repoRoot } from '../support/programs.ts';
+import { fixture, repoRoot } from '../support/programs.ts';
 import { listDirectory } from '../support/read-job.ts';
 import { type TempBase, test } from '../support/temp-base.ts';
 
@@ -13,18 +13,33 @@ const ASKED = '\n';
 const NO_SPEC = '{}';
 const program = readdirSync(join(repoRoot, 'dist')).find((name) => /^supervisor-.*\.cjs$/.test(name)) ?? '';
 
-/** A supervisor of our own, and every name that appears in its folder for temporary files. */
-function waiting(temp: TempBase, tmpdir = temp.scratch): { child: ChildProcess; seen: Set<string> } {
+interface Waiting {
+  readonly child: ChildProcess;
+  /** Every name that appears in its folder for temporary files. */
+  readonly seen: ReadonlySet<string>;
+  /** What it has said on stderr, where `spoiling` says what. */
+  readonly said: () => string;
+}
+
+/** A supervisor of our own. `spoiling`: what spoils-calls.cjs is told. */
+function waiting(temp: TempBase, spoiling: Readonly<Record<string, string>> = {}): Waiting {
   const seen = new Set<string>();
   const watcher = watch(temp.scratch, (_event, name) => name !== null && seen.add(name));
-  const child = spawn(process.execPath, [join(repoRoot, 'dist', program), '__supervise'], {
+  const argv = [join(repoRoot, 'dist', program), '__supervise'];
+  const child = spawn(process.execPath, ['--require', fixture('spoils-calls.cjs')[1] ?? '', ...argv], {
     cwd: '/',
-    env: { ...temp.env, TMPDIR: tmpdir },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...temp.env, TMPDIR: temp.scratch, ...spoiling },
+    stdio: 'pipe',
   });
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  // One that has died has no answer.
+  child.stdin?.on('error', () => undefined);
   child.once('exit', () => watcher.close());
   temp.ledger.register(child.pid ?? 0, 'a supervisor that waits');
-  return { child, seen };
+  return { child, seen, said: () => said };
 }
 
 async function answerTo(child: ChildProcess): Promise<string> {
@@ -32,7 +47,8 @@ async function answerTo(child: ChildProcess): Promise<string> {
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     answer += text;
   });
-  await once(child, 'close');
+  // One that died before it was asked says nothing any more.
+  if (child.exitCode === null) await once(child, 'close');
   return answer;
 }
 
@@ -63,9 +79,45 @@ test('a spec that is there already does not wait for a rehearsal', async ({ temp
   expect([...seen]).toEqual([]);
 });
 
-test('where it cannot rehearse it waits all the same', async ({ temp }) => {
-  const { child } = waiting(temp, temp.at('missing'));
+for (const [what, call] of [
+  ['make its folder', 'mkdtempSync'],
+  ['remove it', 'rmSync'],
+] as const) {
+  test(`where it cannot ${what}, it waits for its spec all the same`, async ({ temp }) => {
+    const { child, said } = waiting(temp, { SPOILT: call });
+    child.stdin?.write(ASKED);
+    await eventually(() => said() !== '', 20_000);
+    child.stdin?.end(NO_SPEC);
+    expect(await answerTo(child)).toBe('{"ok":false,"problem":"the spec is none"}\n');
+    expect(said()).toBe(`${call}\n`);
+  });
+}
+
+test('a rehearsal does not wait for the disk', async ({ temp }) => {
+  const { child, seen, said } = waiting(temp, { SPOILT: 'fsyncSync' });
   child.stdin?.write(ASKED);
+  await eventually(() => seen.size === 1 && listDirectory(temp.scratch).length === 0, 20_000);
+  child.stdin?.end(NO_SPEC);
+  expect(await answerTo(child)).toContain('the spec is none');
+  expect(said()).toBe('');
+});
+
+test('a rehearsal whose record the disk refuses is over, and its supervisor ends when it is told to', async ({
+  temp,
+}) => {
+  const { child, seen, said } = waiting(temp, { SPOILT: 'linkSync,renameSync', SPOILT_AT: '/status' });
+  child.stdin?.write(ASKED);
+  await eventually(() => seen.size === 1 && listDirectory(temp.scratch).length === 0, 90_000);
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([null, 'SIGTERM']);
+  expect(said()).toBe('linkSync\nrenameSync\n');
+});
+
+test('a rehearsal whose program hangs is ended soon', async ({ temp }) => {
+  const { child, seen } = waiting(temp, { HANGING: 'sleep' });
+  child.stdin?.write(ASKED);
+  await eventually(() => seen.size === 1 && listDirectory(temp.scratch).length === 0, 60_000);
   child.stdin?.end(NO_SPEC);
   expect(await answerTo(child)).toContain('the spec is none');
 });
