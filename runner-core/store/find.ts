@@ -1,8 +1,9 @@
-import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RunnerError } from '../errors.ts';
 import { isJobId, isSafeToken } from '../job/id.ts';
 import { readMeta } from './job-dir.ts';
+import { realPathOf, statOf } from './look.ts';
 import { candidateBases, type Environment, extraRunsRoots, type RunsRoot, runsRootsOf } from './roots.ts';
 
 /** Names of the directories in `path`; links are not followed, and hidden work of a sweep is left out. */
@@ -23,27 +24,6 @@ function allRunsRoots(env: Environment, skill: string | undefined): RunsRoot[] {
     directories(base).map((name) => ({ path: join(base, name), skill: name })),
   );
   return [...roots, ...extraRunsRoots(env)];
-}
-
-/** As the system itself calls it: where case or short names make no difference, they make none here. */
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // Not there, or closed to us: no jobs to be found in it.
-    return undefined;
-  }
-}
-
-/** What lies at a path that a caller named, which may be no path that can be: then nothing does. */
-function statOf(path: string): Stats | undefined {
-  try {
-    // No exception for what is just not there: those cost more than the call.
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    // ENOENT, ENOTDIR, ELOOP, EACCES, ENAMETOOLONG, a NUL in it: no job that we could reach.
-    return undefined;
-  }
 }
 
 /** Every run folder in which a job may lie. */
@@ -132,14 +112,19 @@ export function findJob(
   return first;
 }
 
-/** Where jobs were found before, by id: a process that lives long need not look into every run for each question. */
-const placesById = new Map<string, string>();
+/**
+ * Where jobs were found before, by id: a process that lives long need not look into every run for each question. With the
+ * real path, which is another once a link lies in the place of any of its folders.
+ */
+const placesById = new Map<string, { readonly jobDir: string; readonly realPath: string }>();
 const PLACES_MAX = 20_000;
 
 /** For later look-ups of this process: where a job is that was just made or found. */
 export function rememberPlace(jobDir: string): void {
+  const realPath = realPathOf(jobDir);
+  if (realPath === undefined) return;
   if (placesById.size >= PLACES_MAX) placesById.clear();
-  placesById.set(basename(jobDir), jobDir);
+  placesById.set(basename(jobDir), { jobDir, realPath });
 }
 
 /** The remembered place, if it is still one and within what may be searched now. */
@@ -147,17 +132,14 @@ function knownPlace(
   ref: string,
   { env, skill }: { env: Environment; skill?: string | undefined },
 ): string | undefined {
-  const jobDir = placesById.get(ref);
-  if (jobDir === undefined) return undefined;
-  const jobs = dirname(jobDir);
-  const runFolder = dirname(jobs);
-  const runsRoot = dirname(runFolder);
+  const place = placesById.get(ref);
+  if (place === undefined) return undefined;
+  const runsRoot = dirname(dirname(dirname(place.jobDir)));
   const roots = skill === undefined ? extraRunsRoots(env) : runsRootsOf(env, skill);
   const within =
     roots.some(({ path }) => path === runsRoot) ||
     (skill === undefined && candidateBases(env).includes(dirname(runsRoot)));
-  if (within && statOf(jobDir) && [jobs, runFolder, runsRoot].every((path) => statOf(path)?.isDirectory()))
-    return jobDir;
+  if (within && realPathOf(place.jobDir) === place.realPath) return place.jobDir;
   placesById.delete(ref);
   return undefined;
 }

@@ -14,6 +14,7 @@ import { isTerminal, type JobState } from '../job/state.ts';
 import { META_READ_CAP, REASON_READ_CAP, RECORD_READ_CAP, STATUS_READ_CAP } from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import { lstatIfAny, readOwned } from './owned-file.ts';
+import { recalled } from './recall.ts';
 
 /** The files of a job directory; contract §1. */
 export const FILES = {
@@ -91,11 +92,13 @@ function parseRecord(text: string): unknown {
 }
 
 export function readMeta(jobDir: string): MetaRecord | undefined {
-  return readRecord(metaRecord, fileOf(jobDir, 'meta'), META_READ_CAP);
+  const path = fileOf(jobDir, 'meta');
+  return recalled(path, () => readRecord(metaRecord, path, META_READ_CAP));
 }
 
 export function readPid(jobDir: string): PidRecord | undefined {
-  return readRecord(pidRecord, fileOf(jobDir, 'pid'), RECORD_READ_CAP);
+  const path = fileOf(jobDir, 'pid');
+  return recalled(path, () => readRecord(pidRecord, path, RECORD_READ_CAP));
 }
 
 export function readOutcome(jobDir: string): OutcomeRecord | undefined {

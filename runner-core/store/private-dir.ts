@@ -1,9 +1,10 @@
-import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { errnoOf, messageOf, RunnerError } from '../errors.ts';
 import { isJobId, isSafeToken } from '../job/id.ts';
 import { platform } from '../platform/index.ts';
+import { realPathOf } from './look.ts';
 import { lstatIfAny, namesIn } from './owned-file.ts';
 
 /** Throws `invalid` unless `path` is a real directory, not a link, that the user owns. */
@@ -59,14 +60,8 @@ function isPlainlyOurs(base: string, names: readonly string[]): boolean {
   );
 }
 
-/** As the system itself calls a folder, whatever links, case or short names it was given by. */
 function realNameOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // Not there, or closed to us.
-    return resolve(path);
-  }
+  return realPathOf(path) ?? resolve(path);
 }
 
 function isHome(base: string): boolean {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
@@ -101,6 +101,24 @@ describe('a job id', () => {
     mkdirSync(join(dir, level, '..'), { recursive: true });
     symlinkSync(join(dir, level.replace('base', 'real')), join(dir, level));
     expect(failureOf(JOB_ID, lookIn(dir)).kind).toBe('unknown');
+  });
+
+  test.for(['base/s', 'base/s/r', 'base/s/r/jobs'])(
+    'that was found before is not found once a link lies at %s',
+    (level, { dir }) => {
+      const job = makeJob(join(dir, 'base', 's', 'r'));
+      expect([findJob(JOB_ID, lookIn(dir)), findJob(JOB_ID, lookIn(dir))]).toEqual([job, job]);
+      renameSync(join(dir, level), join(dir, 'moved'));
+      symlinkSync(join(dir, 'moved'), join(dir, level));
+      expect(failureOf(JOB_ID, lookIn(dir)).kind).toBe('unknown');
+    },
+  );
+
+  test('that was found before is found in the run to which it was moved', ({ dir }) => {
+    const job = makeJob(join(dir, 'base', 's', 'r'));
+    expect(findJob(JOB_ID, lookIn(dir))).toBe(job);
+    renameSync(join(dir, 'base', 's', 'r'), join(dir, 'base', 's', 'r2'));
+    expect(findJob(JOB_ID, lookIn(dir))).toBe(join(dir, 'base', 's', 'r2', 'jobs', JOB_ID));
   });
 
   test('that nothing can be found by never throws anything but a refusal, for any text', ({ dir }) => {
