@@ -30,14 +30,20 @@ export function shownSchema(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The answer itself. */
-export function shownValue(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(shownValue);
-  if (typeof value !== 'object' || value === null) return value;
-  const id: unknown = Reflect.get(value, 'job_id');
-  const kept = Object.entries(value).filter(
-    ([key, item]) =>
-      item !== null && item !== undefined && !LEFT_OUT.has(key) && !(key === REPEATS_ID && item === id),
-  );
-  return Object.fromEntries(kept.map(([key, item]) => [key, shownValue(item)]));
+/**
+ * The answer itself: of each object what `schema`, a shown one, names. Nothing else goes out, since clients refuse an
+ * answer that says more than its schema.
+ */
+export function shownValue(schema: JsonSchema, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => shownValue(schema.items ?? {}, item));
+  if (!schema.properties || typeof value !== 'object' || value === null) return value;
+  const given = value as Readonly<Record<string, unknown>>;
+  const shown: Record<string, unknown> = {};
+  for (const [key, property] of Object.entries(schema.properties)) {
+    const item = given[key];
+    if (item === null || item === undefined) continue;
+    if (key === REPEATS_ID && item === given.job_id) continue;
+    shown[key] = shownValue(property, item);
+  }
+  return shown;
 }

@@ -37,6 +37,11 @@ export function toTool<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
     input ??= schemaOf(operation.input, 'input');
     return input;
   };
+  let output: JsonSchema | undefined;
+  const outputSchema = (): JsonSchema => {
+    output ??= shownSchema(schemaOf(z.extend(operation.output, withNext.shape), 'output'));
+    return output;
+  };
   return {
     name: operation.tool,
     definition: () =>
@@ -45,25 +50,26 @@ export function toTool<I extends z.ZodMiniObject, O extends z.ZodMiniObject>(
         title: operation.title,
         description: operation.description,
         inputSchema: inputSchema(),
-        outputSchema: shownSchema(schemaOf(z.extend(operation.output, withNext.shape), 'output')),
+        outputSchema: outputSchema(),
         annotations: { title: operation.title, ...operation.annotations },
       }) as ToolDefinition,
     call: async (args, caller) => {
       const refusal = refuse?.(args);
       if (refusal !== undefined) return failed(refusal);
-      const taken = lenient(inputSchema(), args ?? {});
-      const parsed = operation.input.safeParse(taken);
+      const given = args ?? {};
+      const asGiven = operation.input.safeParse(given);
+      const taken = asGiven.success ? given : lenient(inputSchema(), given);
+      const parsed = asGiven.success ? asGiven : operation.input.safeParse(taken);
       if (!parsed.success) return failed(explainIssues(parsed.error.issues, inputSchema(), taken));
       try {
-        // Parsed once more, so that nothing goes out that the schema does not show: clients refuse such answers.
-        const output = operation.output.parse(await operation.run(parsed.data, caller));
-        const step = next(output, parsed.data);
+        const answer = await operation.run(parsed.data, caller);
+        const step = next(answer, parsed.data);
         return {
           content: [
-            { type: 'text', text: `${say(output)}\nNext: ${step}` },
-            ...(links?.(output, parsed.data) ?? []),
+            { type: 'text', text: `${say(answer)}\nNext: ${step}` },
+            ...(links?.(answer, parsed.data) ?? []),
           ],
-          structuredContent: shownValue({ ...output, next: step }) as Record<string, unknown>,
+          structuredContent: shownValue(outputSchema(), { ...answer, next: step }) as Record<string, unknown>,
         };
       } catch (error) {
         if (!isExpected(error)) throw error;

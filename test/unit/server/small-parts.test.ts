@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { shownValue } from '../../../server/answer-shape.ts';
+import * as z from 'zod/mini';
+import { status } from '../../../runner-core/index.ts';
+import { shownSchema, shownValue } from '../../../server/answer-shape.ts';
 import { longestWaitSecs } from '../../../server/client-bounds.ts';
 import { isSessionVariable } from '../../../server/harness-env.ts';
 import { jobUri, parseJobUri } from '../../../server/job-uri.ts';
+import { schemaOf } from '../../../server/json-schema.ts';
 import { refuseShellLine } from '../../../server/refuse-shell-line.ts';
 import { settingsFrom } from '../../../server/settings.ts';
 
@@ -104,15 +107,19 @@ describe('an answer as shown', () => {
       exit_code: 0,
       reason: '',
     };
-    expect(shownValue({ jobs: [row, { ...row, ref: '/x' }], unknown: [{ ref: 'y', problem: 'p' }] })).toEqual(
-      {
-        jobs: [
-          { job_id: 'x', exit_code: 0, reason: '' },
-          { ref: '/x', job_id: 'x', exit_code: 0, reason: '' },
-        ],
-        unknown: [{ ref: 'y', problem: 'p' }],
-      },
-    );
+    const schema = shownSchema(schemaOf(z.extend(status.output, { next: z.string() }), 'output'));
+    const answer = {
+      jobs: [row, { ...row, ref: '/x' }],
+      unknown: [{ ref: 'y', problem: 'p', more: 1 }],
+      more: 1,
+    };
+    expect(shownValue(schema, answer)).toEqual({
+      jobs: [
+        { job_id: 'x', exit_code: 0, reason: '' },
+        { ref: '/x', job_id: 'x', exit_code: 0, reason: '' },
+      ],
+      unknown: [{ ref: 'y', problem: 'p' }],
+    });
   });
 });
 
