@@ -37,12 +37,11 @@ export function shownSchema(schema: JsonSchema): JsonSchema {
 export function shownValue(schema: JsonSchema, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => shownValue(schema.items ?? {}, item));
   if (!schema.properties || typeof value !== 'object' || value === null) return value;
-  const given = value as Readonly<Record<string, unknown>>;
+  const id: unknown = Reflect.get(value, 'job_id');
   const shown: Record<string, unknown> = {};
   for (const [key, property] of Object.entries(schema.properties)) {
-    const item = given[key];
-    if (item === null || item === undefined) continue;
-    if (key === REPEATS_ID && item === given.job_id) continue;
+    const item: unknown = Reflect.get(value, key);
+    if (item === null || item === undefined || (key === REPEATS_ID && item === id)) continue;
     shown[key] = shownValue(property, item);
   }
   return shown;

@@ -81,7 +81,7 @@ export function createServer(context: ServerContext): { server: Server; close():
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map((tool) => tool.definition()) }));
 
   // The SDK would check the call twice and the answer once with schemas of its own, which takes as long as to answer it. The
-  // tool checks its arguments itself, and its answer.
+  // tool checks its arguments itself, and makes its answer by its schema.
   server.fallbackRequestHandler = async ({ method, params = {} }, { signal, sendNotification }) => {
     if (method !== 'tools/call') {
       throw Object.assign(new Error('Method not found'), { code: ErrorCode.MethodNotFound });

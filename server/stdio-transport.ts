@@ -97,8 +97,7 @@ export class StdioTransport implements Transport {
 
   #endLine(): void {
     const bytes = this.#bytes;
-    const [first, ...others] = this.#parts;
-    const line = first && others.length === 0 ? first : Buffer.concat(this.#parts);
+    const line = Buffer.concat(this.#parts);
     this.#parts = [];
     this.#bytes = 0;
     if (bytes > LINE_MAX_BYTES) {

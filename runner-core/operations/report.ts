@@ -46,7 +46,7 @@ function elapsedSecs(
   startedMs: number | undefined,
   endedMs: number,
 ): number | null {
-  if (typeof wallSecs === 'number') return roundMs(wallSecs * 1000);
+  if (typeof wallSecs === 'number') return Number.isFinite(wallSecs * 1000) ? roundMs(wallSecs * 1000) : null;
   return startedMs === undefined ? null : roundMs(endedMs - startedMs);
 }
 

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { RunnerError } from '../errors.ts';
 import { isJobId, isSafeToken } from '../job/id.ts';
 import { readMeta } from './job-dir.ts';
@@ -119,10 +119,17 @@ export function findJob(
 const placesById = new Map<string, { readonly jobDir: string; readonly realPath: string }>();
 const PLACES_MAX = 20_000;
 
-/** For later look-ups of this process: where a job is that was just made or found. */
+function runsRootAbove(jobDir: string): string {
+  return dirname(dirname(dirname(jobDir)));
+}
+
+/** For later look-ups of this process: where a job is that was just made or found. Not if it lies behind a link. */
 export function rememberPlace(jobDir: string): void {
+  const base = dirname(runsRootAbove(jobDir));
   const realPath = realPathOf(jobDir);
-  if (realPath === undefined) return;
+  const realBase = realPathOf(base);
+  if (realPath === undefined || realBase === undefined) return;
+  if (realPath !== join(realBase, relative(base, jobDir))) return;
   if (placesById.size >= PLACES_MAX) placesById.clear();
   placesById.set(basename(jobDir), { jobDir, realPath });
 }
@@ -134,7 +141,7 @@ function knownPlace(
 ): string | undefined {
   const place = placesById.get(ref);
   if (place === undefined) return undefined;
-  const runsRoot = dirname(dirname(dirname(place.jobDir)));
+  const runsRoot = runsRootAbove(place.jobDir);
   const roots = skill === undefined ? extraRunsRoots(env) : runsRootsOf(env, skill);
   const within =
     roots.some(({ path }) => path === runsRoot) ||

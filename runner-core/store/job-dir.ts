@@ -14,7 +14,7 @@ import { isTerminal, type JobState } from '../job/state.ts';
 import { META_READ_CAP, REASON_READ_CAP, RECORD_READ_CAP, STATUS_READ_CAP } from '../limits.ts';
 import { platform } from '../platform/index.ts';
 import { lstatIfAny, readOwned } from './owned-file.ts';
-import { recalled } from './recall.ts';
+import { recalling } from './recall.ts';
 
 /** The files of a job directory; contract §1. */
 export const FILES = {
@@ -91,14 +91,15 @@ function parseRecord(text: string): unknown {
   }
 }
 
+const metaAt = recalling((path) => readRecord(metaRecord, path, META_READ_CAP));
+const pidAt = recalling((path) => readRecord(pidRecord, path, RECORD_READ_CAP));
+
 export function readMeta(jobDir: string): MetaRecord | undefined {
-  const path = fileOf(jobDir, 'meta');
-  return recalled(path, () => readRecord(metaRecord, path, META_READ_CAP));
+  return metaAt(fileOf(jobDir, 'meta'));
 }
 
 export function readPid(jobDir: string): PidRecord | undefined {
-  const path = fileOf(jobDir, 'pid');
-  return recalled(path, () => readRecord(pidRecord, path, RECORD_READ_CAP));
+  return pidAt(fileOf(jobDir, 'pid'));
 }
 
 export function readOutcome(jobDir: string): OutcomeRecord | undefined {

@@ -1,13 +1,13 @@
 /** What lies at a path that may be no path that can be: then nothing does. */
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { realpathSync, type Stats } from 'node:fs';
+import { lstatIfAny } from './owned-file.ts';
 
 /** Of what lies there itself; links are not followed. */
 export function statOf(path: string): Stats | undefined {
   try {
-    // No exception for what is just not there: those cost more than the call.
-    return lstatSync(path, { throwIfNoEntry: false });
+    return lstatIfAny(path);
   } catch {
-    // ENOENT, ENOTDIR, ELOOP, EACCES, ENAMETOOLONG, a NUL in it: nothing that we could reach.
+    // ELOOP, EACCES, ENAMETOOLONG, a NUL in it: nothing that we could reach.
     return undefined;
   }
 }

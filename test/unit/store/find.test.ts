@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { RunnerError } from '../../../runner-core/errors.ts';
-import { findJob, jobsIn, runFolders } from '../../../runner-core/store/find.ts';
+import { findJob, jobsIn, rememberPlace, runFolders } from '../../../runner-core/store/find.ts';
 import { texts } from '../texts.ts';
 import { isSuperuser, JOB_ID, makeJob, test } from './directory.ts';
 
@@ -113,6 +113,14 @@ describe('a job id', () => {
       expect(failureOf(JOB_ID, lookIn(dir)).kind).toBe('unknown');
     },
   );
+
+  test('that was remembered behind a link is not found by that', ({ dir }) => {
+    const job = makeJob(join(dir, 'base', 's', 'r'));
+    renameSync(join(dir, 'base', 's', 'r'), join(dir, 'moved'));
+    symlinkSync(join(dir, 'moved'), join(dir, 'base', 's', 'r'));
+    rememberPlace(job);
+    expect(failureOf(JOB_ID, lookIn(dir)).kind).toBe('unknown');
+  });
 
   test('that was found before is found in the run to which it was moved', ({ dir }) => {
     const job = makeJob(join(dir, 'base', 's', 'r'));

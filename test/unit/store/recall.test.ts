@@ -1,22 +1,31 @@
-import { chmodSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
-import { statOf } from '../../../runner-core/store/look.ts';
-import { recalled } from '../../../runner-core/store/recall.ts';
-import { eventually } from '../../support/eventually.ts';
+import { beforeEach, describe, expect, vi } from 'vitest';
+import { recalling } from '../../../runner-core/store/recall.ts';
 import { test } from './directory.ts';
 
-const TICK_MS = 50;
-const ticked = (ms: number): number => Math.floor(ms / TICK_MS) * TICK_MS;
+/** How the file system under test keeps times. */
+let timeShown: (ms: number) => number;
+const LONG_AGO_MS = 1_700_000_000_000.5;
 
-// Linux since 6.13 gives two looked-at changes different times; every other system goes by its ticks, and this is a slow one.
+// Linux since 6.13 gives two changes different times if anybody looked in between; no other system does.
 vi.mock(import('../../../runner-core/store/look.ts'), async (original) => {
   const look = await original();
   return {
     ...look,
     statOf: (path) => {
       const stat = look.statOf(path);
-      return stat && Object.assign(stat, { ctimeMs: ticked(stat.ctimeMs), mtimeMs: ticked(stat.mtimeMs) });
+      return (
+        stat && Object.assign(stat, { ctimeMs: timeShown(stat.ctimeMs), mtimeMs: timeShown(stat.mtimeMs) })
+      );
     },
   };
 });
@@ -24,6 +33,7 @@ vi.mock(import('../../../runner-core/store/look.ts'), async (original) => {
 interface Watched {
   readonly path: string;
   look(): string | undefined;
+  /** How often it was read since the last time that somebody asked. */
   reads(): number;
 }
 
@@ -31,83 +41,135 @@ function fileIn(dir: string, text: string): Watched {
   const path = join(dir, 'file');
   writeFileSync(path, text);
   let reads = 0;
+  const at = recalling((file) => {
+    reads += 1;
+    try {
+      return readFileSync(file, 'utf8');
+    } catch {
+      return undefined;
+    }
+  });
   return {
     path,
-    look: () =>
-      recalled(path, () => {
-        reads += 1;
-        return statOf(path) && readFileSync(path, 'utf8');
-      }),
-    reads: () => reads,
+    look: () => at(path),
+    reads: () => {
+      const count = reads;
+      reads = 0;
+      return count;
+    },
   };
 }
 
-/** A file that is old enough to be kept in mind: looking again reads nothing. */
-async function keptInMind(dir: string): Promise<Watched> {
-  const file = fileIn(dir, 'one');
-  await eventually(() => {
-    file.look();
-    const before = file.reads();
-    file.look();
-    return file.reads() === before;
-  });
+/** A file that was read when it had not been touched for long. */
+function keptInMind(dir: string, text = 'one'): Watched {
+  const file = fileIn(dir, text);
+  vi.setSystemTime(Date.now() + 60_000);
+  file.look();
+  vi.useRealTimers();
+  file.reads();
   return file;
 }
 
-test('a file that nobody touches is read once', async ({ dir }) => {
-  const file = await keptInMind(dir);
-  const before = file.reads();
-  expect([file.look(), file.look(), file.reads()]).toEqual(['one', 'one', before]);
+beforeEach(() => {
+  timeShown = (ms) => ms;
 });
 
-test('no change is missed, however soon it follows on the last and however alike it is', ({ dir }) => {
-  const file = fileIn(dir, '000');
-  for (let turn = 100; turn < 400; turn += 1) {
-    writeFileSync(file.path, `${turn}`);
-    expect(file.look()).toBe(`${turn}`);
-  }
-});
+describe('a file that was read', () => {
+  test('is not read again as long as nobody touches it', ({ dir }) => {
+    const file = keptInMind(dir);
+    expect([file.look(), file.look(), file.reads()]).toEqual(['one', 'one', 0]);
+  });
 
-test.for<[string, (path: string) => void, string | undefined]>([
-  ['written over', (path) => writeFileSync(path, 'two'), 'two'],
-  [
-    'replaced',
-    (path) => {
-      writeFileSync(`${path}.new`, 'two');
-      renameSync(`${path}.new`, path);
-    },
-    'two',
-  ],
-  ['removed', unlinkSync, undefined],
-])('one that was %s is read again', async ([, change, expected], { dir }) => {
-  const file = await keptInMind(dir);
-  change(file.path);
-  expect(file.look()).toBe(expected);
-});
+  test.for<[string, (path: string) => void, string | undefined]>([
+    ['written over', (path) => writeFileSync(path, 'two'), 'two'],
+    ['replaced', (path) => replaceBy(path, 'two'), 'two'],
+    ['removed', unlinkSync, undefined],
+  ])('and %s since is read again', ([, change, expected], { dir }) => {
+    const file = keptInMind(dir);
+    change(file.path);
+    expect(file.look()).toBe(expected);
+  });
 
-test.skipIf(process.platform === 'win32')(
-  'a link to what is kept in mind is not taken for it',
-  async ({ dir }) => {
-    const file = await keptInMind(dir);
+  test('and replaced by one of its size and age is read again', ({ dir }) => {
+    timeShown = () => LONG_AGO_MS;
+    const file = keptInMind(dir);
+    replaceBy(file.path, 'two');
+    expect(file.look()).toBe('two');
+  });
+
+  test.skipIf(process.platform === 'win32')('is not taken for what a link at its place names', ({ dir }) => {
+    const file = keptInMind(dir);
     renameSync(file.path, `${file.path}.moved`);
     symlinkSync(`${file.path}.moved`, file.path);
-    const before = file.reads();
     file.look();
-    expect(file.reads()).toBe(before + 1);
+    expect(file.reads()).toBe(1);
+  });
+
+  test.skipIf(process.platform === 'win32')('and has another mode since is read again', ({ dir }) => {
+    const file = keptInMind(dir);
+    chmodSync(file.path, 0o640);
+    file.look();
+    expect(file.reads()).toBe(1);
+  });
+
+  test('and is large is read again', ({ dir }) => {
+    const file = keptInMind(dir, 'x'.repeat(5000));
+    file.look();
+    expect(file.reads()).toBe(1);
+  });
+});
+
+test.for([
+  ['ticks of 10 ms', 3, 10],
+  ['whole seconds', 3, 1000],
+  ['whole seconds', 150, 1000],
+  ['every other second', 150, 2000],
+  ['every other second', 1100, 2000],
+] as const)(
+  'no change is missed where times go by %s and changes come each %i ms',
+  ([, apartMs, tickMs], { dir }) => {
+    const file = fileIn(dir, '000');
+    let nowMs = Date.now();
+    for (let turn = 100; turn < 200; turn += 1) {
+      const writtenMs = nowMs;
+      timeShown = () => Math.floor(writtenMs / tickMs) * tickMs;
+      writeFileSync(file.path, `${turn}`);
+      nowMs += apartMs;
+      vi.setSystemTime(nowMs);
+      expect(file.look()).toBe(`${turn}`);
+    }
+    vi.useRealTimers();
   },
 );
 
-test.skipIf(process.platform === 'win32')('one whose mode has changed is read again', async ({ dir }) => {
-  const file = await keptInMind(dir);
-  chmodSync(file.path, 0o644);
-  const before = file.reads();
-  file.look();
-  expect(file.reads()).toBe(before + 1);
+test('a failure is not kept in mind', ({ dir }) => {
+  timeShown = () => LONG_AGO_MS;
+  const path = join(dir, 'file');
+  writeFileSync(path, 'one');
+  let fails = true;
+  const at = recalling(() => (fails ? undefined : 'read at last'));
+  expect(at(path)).toBeUndefined();
+  fails = false;
+  expect(at(path)).toBe('read at last');
 });
 
-test('a failure is not kept in mind', async ({ dir }) => {
-  const { path } = await keptInMind(dir);
-  chmodSync(path, 0o400);
-  expect(recalled(path, () => undefined)).toBeUndefined();
-  expect(recalled(path, () => 'read at last')).toBe('read at last');
+test('of thousands of files the one that was read longest ago is forgotten', ({ dir }) => {
+  timeShown = () => LONG_AGO_MS;
+  const read: string[] = [];
+  const at = recalling((path) => {
+    read.push(path);
+    return path;
+  });
+  const paths = Array.from({ length: 4001 }, (_, at) => join(dir, `${at}`));
+  writeFileSync(join(dir, 'file'), '');
+  for (const path of paths) linkSync(join(dir, 'file'), path);
+  for (const path of paths) at(path);
+  read.length = 0;
+  for (const path of [paths[4000], paths[1], paths[0]]) at(path ?? '');
+  expect(read).toEqual([paths[0]]);
 });
+
+function replaceBy(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
