@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect } from 'vitest';
+import { requestReap } from '../support/jobs.ts';
 import { fixture, sh } from '../support/programs.ts';
 import { readPids } from '../support/read-job.ts';
 import { compare } from './compare.ts';
@@ -228,8 +229,7 @@ compare('wait with an aggregate deadline', [
     async play(p) {
       const job = await p.readyJob(fixture('ignores-term.sh'), [], { extra: { CE_PEER_GRACE_SECS: '1.5' } });
       const supervisor = readPids(job.dir)?.supervisor_pid ?? expect.fail('no pid file');
-      // What reap does first, without what it waits for.
-      process.kill(supervisor, 'SIGTERM');
+      await requestReap(supervisor);
       await p.cli('wait', '--deadline-secs', '0', job.id);
     },
   },

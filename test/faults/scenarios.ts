@@ -1,5 +1,5 @@
 /** What is going on while a fault strikes: each plays one part of a job's life with one program under the tracer. */
-import { type Job, jobNamed, kill, pidsOf, ready } from '../support/jobs.ts';
+import { hearing, type Job, jobNamed, kill, pidsOf, ready } from '../support/jobs.ts';
 import { type Argv, sh } from '../support/programs.ts';
 import { type CliRun, runProgram } from '../support/run-cli.ts';
 import type { TempBase } from '../support/temp-base.ts';
@@ -89,6 +89,8 @@ export const scenarios: readonly Scenario[] = [
     play: async (temp, trace, fault) => {
       const job = await abandoned(temp, LASTING, 'supervisor');
       await run(temp, withTracedSupervisor(temp, trace, fault), ['status', job.id]);
+      // One that does not hear yet is ended by the request, and takes no more steps.
+      if (!fault) await hearing(pidsOf(job).supervisor_pid);
       await call(temp, 'reap', job.id);
     },
   },

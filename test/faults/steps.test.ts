@@ -5,7 +5,16 @@
 import { existsSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type Job, killSupervisor, pidsOf, ready, recordOf, settled, start } from '../support/jobs.ts';
+import {
+  type Job,
+  killSupervisor,
+  pidsOf,
+  ready,
+  recordOf,
+  requestReap,
+  settled,
+  start,
+} from '../support/jobs.ts';
 import { readStat } from '../support/proc.ts';
 import { sh } from '../support/programs.ts';
 import { readOutcome, readStatus } from '../support/read-job.ts';
@@ -146,7 +155,7 @@ test.skipIf(tracingMissing)(
     const fault: Fault = { step, effect: 'EIO', lasting: false, times: 3 };
     const asking = withTracedSupervisor(temp, temp.at('trace'), fault);
     await runProgram([...asking, 'status', job.id], { env: temp.env, cwd: temp.scratch });
-    process.kill(pidsOf(job).supervisor_pid, 'SIGTERM');
+    await requestReap(pidsOf(job).supervisor_pid);
     expect(await settled(job)).toBe('timeout');
     expect(readOutcome(job.dir)).toMatchObject({ state: 'timeout', classified_by: 'adopter' });
   },

@@ -1,9 +1,10 @@
 /** Jobs of the built command line, as tests start them, ask about them and harm them. */
+import { constants } from 'node:os';
 import { basename } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import { killAs } from './ledger.ts';
-import { identityOf, isAlive, isAliveAs } from './proc.ts';
+import { disposesOf, identityOf, isAlive, isAliveAs } from './proc.ts';
 import type { Argv, SideName } from './programs.ts';
 import {
   type JobPids,
@@ -95,6 +96,20 @@ export async function kill(pid: number): Promise<void> {
   if (identity === undefined) return;
   killAs(pid, identity);
   await eventually(() => !isAliveAs(pid, identity));
+}
+
+/**
+ * Waits until a supervisor hears requests: it does from a moment after it has told its caller. Node catches SIGTERM itself, to
+ * tidy up and die of it, so that a stray hang-up tells: supervisors order that last.
+ */
+export async function hearing(supervisorPid: number): Promise<void> {
+  await eventually(() => disposesOf(supervisorPid, constants.signals.SIGHUP));
+}
+
+/** What reap does first, without what it waits for. */
+export async function requestReap(supervisorPid: number): Promise<void> {
+  await hearing(supervisorPid);
+  process.kill(supervisorPid, 'SIGTERM');
 }
 
 /** Kills the recorded supervisor; gives the worker's pid. */

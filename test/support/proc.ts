@@ -99,6 +99,13 @@ export function isAliveAs(pid: number, identity: string): boolean {
   return isAlive(pid) && identityOf(pid) === identity;
 }
 
+/** Whether a process has ordered what a signal does, by its number, to catch or to ignore it; true where nothing tells. */
+export function disposesOf(pid: number, signal: number): boolean {
+  if (!hasProc) return true;
+  const masks = readProc(pid, 'status')?.matchAll(/^Sig(?:Cgt|Ign):\s*([0-9a-f]+)$/gm) ?? [];
+  return [...masks].some(([, mask]) => ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n);
+}
+
 export function listPids(): number[] {
   if (!hasProc) return readPs('-ax').map(({ pid }) => pid);
   return readdirSync('/proc')
